@@ -143,7 +143,7 @@ double largest_forward_error(const Inputs<T>& inputs, const Answer<T>& answer) {
   const std::int64_t batch = inputs.shape.batch, elements = inputs.x_true.rows * inputs.x_true.cols / batch;
   std::vector<double> errors(static_cast<std::size_t>(batch), not_finite);
   const double cost = 4.0 * static_cast<double>(batch * elements);
-  for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(batch, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {
       const T* const x = answer.x.data.data() + s * elements;
       const T* const x_true = inputs.x_true.data.data() + s * elements;

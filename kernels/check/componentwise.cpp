@@ -17,7 +17,7 @@ template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  constexpr double unit = verifiers::unit_roundoff<T>;
+  constexpr double roundoff = verifiers::unit_roundoff<T>;
   const ProblemRow& problem = method.problem.row();
   if (problem.second == SecondOperand::none) return unknown;
   const bool is_product = problem.second == SecondOperand::matrix;
@@ -33,12 +33,12 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   }
   // The allowed residual (Allowance in residual.hpp) is u times the denominator of check.hpp.
   Allowance allowance;
-  allowance.product_factor = allowance.target_factor = unit;
+  allowance.product_factor = allowance.target_factor = roundoff;
   allowance.absolute_term = WideNumber(static_cast<double>(std::numeric_limits<T>::denorm_min())) *
                             WideNumber(static_cast<double>(operands.terms()) + 2);
   allowance.negligible = 0.25;  // the error bound of check.hpp: u / 4
   allowance.max_exact_terms = max_exact_terms;
-  return unit * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
+  return roundoff * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
 }
 
 template <class T>

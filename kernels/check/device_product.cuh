@@ -53,7 +53,7 @@ struct Undecided {
 /// (allowed value).
 struct AllowanceRatios {
   Allowance allowance;
-  double unit;                          ///< error bound of an element / 2^(row exponent + column exponent)
+  double error_unit;                    ///< error bound of an element / 2^(row exponent + column exponent)
   unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;                      ///< the undecided elements
@@ -100,23 +100,24 @@ __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, 
 /// `store_to_shared`, so that the loads of a chunk overlap the products of the previous one.
 template <class T>
 struct OperandLoader {
-  /// @param rows true: the lines are rows @param first the first line @param begin the first k
-  __device__ __forceinline__ OperandLoader(const Elements<T>& m, bool rows, std::int64_t first,
+  /// @param first the first line
+  /// @param begin the first k
+  __device__ __forceinline__ OperandLoader(const Elements<T>& m, LineKind kind, std::int64_t first,
                                            std::int64_t begin)
-      : along_lines((rows ? m.row_stride : m.col_stride) == 1),
+      : along_lines((kind == LineKind::rows ? m.row_stride : m.col_stride) == 1),
         absolute(m.absolute),
         unit_diagonal(m.unit_diagonal),
-        k_from_line(m.part == (rows ? Part::upper : Part::lower)),
-        k_to_line(m.part == (rows ? Part::lower : Part::upper)),
-        lines(static_cast<int>(rows ? m.rows : m.cols)),
-        terms(static_cast<int>(rows ? m.cols : m.rows)) {
+        k_from_line(m.part == (kind == LineKind::rows ? Part::upper : Part::lower)),
+        k_to_line(m.part == (kind == LineKind::rows ? Part::lower : Part::upper)),
+        lines(static_cast<int>(kind == LineKind::rows ? m.rows : m.cols)),
+        terms(static_cast<int>(kind == LineKind::rows ? m.cols : m.rows)) {
     const auto t = static_cast<int>(threadIdx.x);
     line = along_lines ? t % edge : t / chunk;
     k_in_chunk = along_lines ? t / edge : t % chunk;
     first_line = static_cast<int>(first);
     k = static_cast<int>(begin) + k_in_chunk;
-    const std::int64_t line_stride = rows ? m.row_stride : m.col_stride,
-                       k_stride = rows ? m.col_stride : m.row_stride;
+    const std::int64_t line_stride = kind == LineKind::rows ? m.row_stride : m.col_stride,
+                       k_stride = kind == LineKind::rows ? m.col_stride : m.row_stride;
     pointer = m.data + (first + line) * line_stride + (begin + k_in_chunk) * k_stride;
     load_stride = along_lines ? k_stride * k_step : line_stride * line_step;
     step = k_stride * chunk;
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(product_threads)
   if (p.right.part == Part::upper) end = min(end, j0 + cols);
 
   const std::int64_t first_k = begin / depth * depth;
-  OperandLoader<T> left(p.left, by_rows, i0, first_k), right(p.right, by_columns, j0, first_k);
+  OperandLoader<T> left(p.left, LineKind::rows, i0, first_k), right(p.right, LineKind::columns, j0, first_k);
 
   // A warp computes 32 rows x 16 columns. A thread's rows and columns form pairs, so that the loads of a
   // warp cover whole 128-byte rows of shared memory.
@@ -245,12 +246,12 @@ __global__ void __launch_bounds__(product_threads)
       }
       for (int d = 0; d < chunk; ++d) {
         double a_high[microtile], b_high[microtile];
-        load_fragment(left_high + d * pitch, first_row, 16, a_high);
-        load_fragment(right_high + d * pitch, first_col, 8, b_high);
+        load_fragment(left_high + d * pitch, first_row, /*distance=*/16, a_high);
+        load_fragment(right_high + d * pitch, first_col, /*distance=*/8, b_high);
         double a_low[microtile] = {}, b_low[microtile] = {}, b_sum[microtile] = {};
         if (tiles::splits<T>) {
-          load_fragment(left_low + d * pitch, first_row, 16, a_low);
-          load_fragment(right_low + d * pitch, first_col, 8, b_low);
+          load_fragment(left_low + d * pitch, first_row, /*distance=*/16, a_low);
+          load_fragment(right_low + d * pitch, first_col, /*distance=*/8, b_low);
           GAUSSWEEP_UNROLL
           for (int c = 0; c < microtile; ++c) b_sum[c] = b_high[c] + b_low[c];
         }
@@ -311,7 +312,7 @@ __global__ void __launch_bounds__(product_threads)
       const WideNumber allowed =
           WideNumber(allowance.product_factor) * WideNumber(magnitudes[magnitude_index], exponent) +
           WideNumber(allowance.target_factor) * WideNumber(target) + allowance.absolute_term;
-      if (WideNumber(allowance_ratios.unit, exponent) < WideNumber(allowance.negligible) * allowed) {
+      if (WideNumber(allowance_ratios.error_unit, exponent) < WideNumber(allowance.negligible) * allowed) {
         largest_allowance_ratio = max(largest_allowance_ratio, (residual / allowed).value());
       } else {
         const unsigned long long slot = atomicAdd(allowance_ratios.undecided_count, 1ull);

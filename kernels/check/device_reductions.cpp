@@ -55,8 +55,8 @@ class GroupReductions final : public ForwardingReductions<T> {
  public:
   GroupReductions(Context& context, std::size_t workspace) : group_(*context.group) {
     for (int index = 0; index < group_.size(); ++index) {
-      devices_.push_back(
-          on_one_device<T>(index == 0 ? context : group_.use(index), {}, workspace, {index, group_.size()}));
+      devices_.push_back(on_one_device<T>(index == 0 ? context : group_.use(index), /*copies=*/{}, workspace,
+                                          ColumnShare{index, group_.size()}));
     }
     context.device.make_current();
   }
@@ -93,7 +93,7 @@ class GroupReductions final : public ForwardingReductions<T> {
   /// operands.
   template <class Work>
   void for_each_with_columns(std::int64_t cols, const Work& work) {
-    const std::int64_t width = ColumnShare{0, group_.size()}.width(cols);
+    const std::int64_t width = ColumnShare{/*device=*/0, group_.size()}.width(cols);
     const std::int64_t used = std::min<std::int64_t>(group_.size(), (cols + width - 1) / width);
     group_.for_each(static_cast<int>(used), work);
   }
@@ -124,7 +124,7 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
   // `copies` are in the memory of the first device only, which therefore does all reductions of them.
   if (context.group != nullptr && copies.empty())
     return std::make_unique<GroupReductions<T>>(context, workspace);
-  return on_one_device<T>(context, std::move(copies), workspace, {});
+  return on_one_device<T>(context, std::move(copies), workspace, ColumnShare{});
 }
 
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {

@@ -17,8 +17,6 @@ using namespace verification;
 
 constexpr int threads = 128;
 constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernels loop over the remaining elements
-/// Names for Lines::mirrored.
-constexpr bool mirrored = true, as_stored = false;
 constexpr unsigned long long max_undecided = 1 << 16;  // with more, the CPU computes all elements
 
 dim3 blocks_for(std::int64_t count) {
@@ -62,17 +60,17 @@ class DeviceReductions final : public Reductions<T> {
     constexpr unsigned long long none = ~0ull;
     const Scratch::Piece position = scratch_.take(sizeof none);
     const auto data = position.as<unsigned long long>();
-    device_.fill(data, 0xFF, sizeof none);
+    device_.fill(data, /*byte=*/0xFF, sizeof none);
     simt::launch(context_, not_finite_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
                  elements(Operand<T>(a, part)), data);
-    const unsigned long long found = downloaded(data, 1)[0];
+    const unsigned long long found = downloaded(data, /*count=*/1)[0];
     if (found == none) return std::nullopt;
     return ElementIndex{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
   }
   double max_norm(const HostMatrix<T>& a, Part part) override {
     if (a.rows * a.cols == 0) return 0;
     const unsigned long long zero = 0;
-    const Scratch::Piece bits = uploaded(&zero, 1);
+    const Scratch::Piece bits = uploaded(&zero, /*count=*/1);
     const auto data = bits.as<unsigned long long>();
     simt::launch(context_, largest_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
                  elements(Operand<T>(a, part)), data);
@@ -81,36 +79,42 @@ class DeviceReductions final : public Reductions<T> {
     return largest;
   }
   WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_columns, as_stored, 0});
+    return largest_sum(
+        a, Lines<T>{elements(Operand<T>(a, part)), LineKind::columns, /*mirrored=*/false, /*exponent=*/0});
   }
   WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_rows, as_stored, 0});
+    return largest_sum(
+        a, Lines<T>{elements(Operand<T>(a, part)), LineKind::rows, /*mirrored=*/false, /*exponent=*/0});
   }
   WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
-    return largest_sum(a, Lines<T>{elements(Operand<T>(a, part)), by_rows, mirrored, 0});
+    return largest_sum(
+        a, Lines<T>{elements(Operand<T>(a, part)), LineKind::rows, /*mirrored=*/true, /*exponent=*/0});
   }
   WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     const int exponent = exponent_of(max_norm(a, Part::all));
-    const std::vector<double> sums =
-        downloaded_fold(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, exponent}, Fold::squares);
+    const std::vector<double> sums = downloaded_fold(
+        Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, exponent}, Fold::squares);
     return WideNumber(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)), exponent);
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
-    return downloaded_fold(Lines<T>{elements(Operand<T>(a)), by_columns, as_stored, 0}, Fold::largest);
+    return downloaded_fold(
+        Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, /*exponent=*/0},
+        Fold::largest);
   }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
-    const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
-    const Scratch::Piece gaps = scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnGaps));
-    const auto columns = gaps.as<ColumnGaps>();
+    const std::int64_t exponent = difference_exponent(x_norm, y_norm);
+    const Scratch::Piece differences =
+        scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnDifferences));
+    const auto columns = differences.as<ColumnDifferences>();
     // If there are few columns, each thread block processes only one of them, so that more blocks run.
     constexpr int width = lines_per_block;
     const bool is_narrow = y.cols <= width;
     const auto blocks = static_cast<unsigned>(is_narrow ? y.cols : (y.cols + width - 1) / width);
-    simt::launch(context_, is_narrow ? gaps_kernel<T, 1> : gaps_kernel<T, width>, dim3(blocks),
-                 dim3(gap_threads), 0, elements(Operand<T>(x, part)), elements(Operand<T>(y, part)), unit,
-                 columns);
-    return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), unit, y_norm);
+    simt::launch(context_, is_narrow ? differences_kernel<T, 1> : differences_kernel<T, width>, dim3(blocks),
+                 dim3(difference_threads), 0, elements(Operand<T>(x, part)), elements(Operand<T>(y, part)),
+                 exponent, columns);
+    return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), exponent, y_norm);
   }
 
   std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
@@ -150,26 +154,29 @@ class DeviceReductions final : public Reductions<T> {
     const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(rows) * sizeof(double));
     const auto magnitudes = column_block.workspace.template as<double>();
     const unsigned long long zeros[2] = {0, 0};
-    const Scratch::Piece counters = uploaded(zeros, 2);
+    const Scratch::Piece counters = uploaded(zeros, /*count=*/2);
     const auto counters_data = counters.as<unsigned long long>();
     const Scratch::Piece list = scratch_.take(max_undecided * sizeof(Undecided));
-    const double unit = tiles::error_of_term<T> * static_cast<double>(operands.terms());
-    const AllowanceRatios allowance_ratios{
-        allowance, unit, counters_data, counters_data + 1, list.as<Undecided>(), max_undecided};
+    const double error_unit = tiles::error_of_term<T> * static_cast<double>(operands.terms());
+    const AllowanceRatios allowance_ratios{allowance,         error_unit,           counters_data,
+                                           counters_data + 1, list.as<Undecided>(), max_undecided};
     share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
       launch_product<Epilogue::magnitudes>(absolute_job, begin, width, /*parts=*/nullptr, magnitudes,
                                            allowance_ratios);
       launch_product<Epilogue::allowance_ratios>(job, begin, width, /*parts=*/nullptr, magnitudes,
                                                  allowance_ratios);
     });
-    const std::vector<unsigned long long> results = downloaded(counters_data, 2);
-    if (static_cast<double>(results[1]) > allowance.max_exact_terms / static_cast<double>(operands.terms()))
+    const std::vector<unsigned long long> counters_on_host = downloaded(counters_data, /*count=*/2);
+    const unsigned long long largest_bits = counters_on_host[0], undecided_count = counters_on_host[1];
+    if (static_cast<double>(undecided_count) >
+        allowance.max_exact_terms / static_cast<double>(operands.terms()))
       return std::numeric_limits<double>::quiet_NaN();
-    if (results[1] > 0) require_on_host(operands, target);
-    if (results[1] > max_undecided) return gaussweep::largest_allowance_ratio(operands, target, allowance);
+    if (undecided_count > 0) require_on_host(operands, target);
+    if (undecided_count > max_undecided)
+      return gaussweep::largest_allowance_ratio(operands, target, allowance);
     double largest = 0;
-    std::memcpy(&largest, &results[0], sizeof largest);
-    for (const Undecided& e : downloaded(allowance_ratios.list, static_cast<std::int64_t>(results[1]))) {
+    std::memcpy(&largest, &largest_bits, sizeof largest);
+    for (const Undecided& e : downloaded(allowance_ratios.list, static_cast<std::int64_t>(undecided_count))) {
       const WideNumber residual = exact_element(operands, target(e.row, e.col), e.row, e.col);
       largest = std::max(largest, (residual / e.allowed).value());
     }
@@ -182,12 +189,21 @@ class DeviceReductions final : public Reductions<T> {
   struct ProductJob {
     ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target,
                Measure measure)
-        : product{r.elements(operands.left), r.elements(operands.right), nullptr, nullptr, {}, measure, 0, 0},
+        : product{r.elements(operands.left),
+                  r.elements(operands.right),
+                  /*largest_of_rows=*/nullptr,
+                  /*largest_of_cols=*/nullptr,
+                  /*target=*/{},
+                  measure,
+                  /*begin=*/0,
+                  /*cols=*/0},
           largest(
               r.scratch_.take(static_cast<std::size_t>(operands.rows() + operands.cols()) * sizeof(double))) {
       const auto row_maxima = largest.template as<double>(), col_maxima = row_maxima + operands.rows();
-      r.fold(Lines<T>{product.left, by_rows, as_stored, 0}, Fold::largest, row_maxima);
-      r.fold(Lines<T>{product.right, by_columns, as_stored, 0}, Fold::largest, col_maxima);
+      r.fold(Lines<T>{product.left, LineKind::rows, /*mirrored=*/false, /*exponent=*/0}, Fold::largest,
+             row_maxima);
+      r.fold(Lines<T>{product.right, LineKind::columns, /*mirrored=*/false, /*exponent=*/0}, Fold::largest,
+             col_maxima);
       product.largest_of_rows = row_maxima;
       product.largest_of_cols = col_maxima;
       host_row_maxima = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
@@ -195,7 +211,7 @@ class DeviceReductions final : public Reductions<T> {
       host_row_maxima.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
       const Strided<T> copy = r.device_copy(*target.matrix);
-      product.target = {copy.data, copy.row_stride, copy.col_stride, target.stored, nullptr};
+      product.target = {copy.data, copy.row_stride, copy.col_stride, target.stored, /*order=*/nullptr};
       if (target.order == nullptr) return;
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
       product.target.order = order->template as<std::int64_t>();
@@ -239,12 +255,12 @@ class DeviceReductions final : public Reductions<T> {
 
   /// Reduces every line to an element of `out` on the device. downloaded_fold returns the results instead.
   void fold(const Lines<T>& lines, Fold fold, double* out) {
-    const std::int64_t count = lines.are_rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.kind == LineKind::rows ? lines.matrix.rows : lines.matrix.cols;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
     simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, fold, out);
   }
   std::vector<double> downloaded_fold(const Lines<T>& lines, Fold fold_kind) {
-    const std::int64_t count = lines.are_rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.kind == LineKind::rows ? lines.matrix.rows : lines.matrix.cols;
     const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
     fold(lines, fold_kind, out.as<double>());
     return downloaded(out.as<double>(), count);
@@ -266,7 +282,8 @@ class DeviceReductions final : public Reductions<T> {
     const std::size_t bytes = matrix.data.size() * sizeof(T);
     uploads_.emplace_back(device_, bytes);
     device_.to_device(uploads_.back().data(), matrix.data.data(), bytes);
-    copies_.push_back({&matrix, {static_cast<const T*>(uploads_.back().data()), 1, matrix.rows}});
+    copies_.push_back(
+        {&matrix, {static_cast<const T*>(uploads_.back().data()), /*row_stride=*/1, matrix.rows}});
     return copies_.back().device;
   }
   /// Returns the operand's device copy as a kernel argument.
@@ -310,7 +327,7 @@ std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<D
 }
 
 void start_digest(Context& context, const void* data, std::size_t bytes, unsigned long long* digest) {
-  context.device.fill(digest, 0, sizeof *digest);
+  context.device.fill(digest, /*byte=*/0, sizeof *digest);
   const auto count = static_cast<std::int64_t>(bytes / sizeof(unsigned long long));
   const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_for(count).x, 1024));
   simt::launch(context, digest_kernel, dim3(blocks), dim3(threads), 0,

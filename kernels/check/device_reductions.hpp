@@ -53,7 +53,7 @@ struct ColumnShare {
 /// and stays on the device. If a matrix has a device copy, only largest_allowance_ratio reads its elements on
 /// the host. If the context has a group and `copies` is empty, the devices of the group share the columns of
 /// each product. The operands of products are then uploaded to each device.
-/// @param copies matrices that are on the device already @pre they equal the host matrices
+/// @param copies matrices that are on the device already. They must equal the host matrices
 /// @param workspace the maximum bytes of scratch memory for products; if less is free, products use narrower
 /// column blocks
 /// @throws OutOfMemory, DeviceError, here or in any reduction

@@ -50,8 +50,8 @@ class ExactSum {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  static constexpr int bias =
-      2176;  // bit 0 of the accumulator is 2^-2176; products have bits from 2^-2148 on
+  /// Bit 0 of the accumulator is 2^-bias. Products have bits from 2^-2148 on, and 2176 is a multiple of 32.
+  static constexpr int bias = 2176;
   /// A double as (-1)^negative mantissa 2^exponent.
   struct Parts {
     explicit Parts(double x) {

@@ -8,7 +8,8 @@
 namespace gaussweep::verifiers {
 namespace {
 
-/// Returns `order` such that row i of P A is row order[i] of A. @pre every pivot is a row index
+/// Returns `order` such that row i of P A is row order[i] of A.
+/// @pre every pivot is a row index
 std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& pivots) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -68,8 +68,8 @@ bool is_symmetric(const MatrixView<const T>& a, double roundoff) {
     for (std::int64_t i = 0; i < a.rows; ++i)
       largest = std::max(largest, std::fabs(static_cast<double>(a.data[i + j * a.ld])));
   }
-  const double limit =
-      static_cast<double>(a.rows) * roundoff * (largest / 2);  // halved numbers do not overflow when added
+  // Halved numbers do not overflow when added.
+  const double limit = static_cast<double>(a.rows) * roundoff * (largest / 2);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     for (std::int64_t i = j + 1; i < a.rows; ++i) {
       const double below = a.data[i + j * a.ld], above = a.data[j + i * a.ld];

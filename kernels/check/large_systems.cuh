@@ -337,17 +337,25 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
   const System<T> system(systems, s);
   const Elements<T>&a = system.a, &x = system.x, &b = system.b;
   constexpr bool is_lu = kind == RatioKind::lu_factors, is_product = kind == RatioKind::product;
-  const Norms a_norm = norms_of < is_lu || kind == RatioKind::inverse, is_product > (shared, a);
-  const Norms x_norm = norms_of<kind == RatioKind::inverse, /*Squares=*/false>(shared, x);
+  constexpr bool is_inverse = kind == RatioKind::inverse;
+  const Norms a_norm = norms_of < /*Columns=*/is_lu || is_inverse, /*Squares=*/is_product > (shared, a);
+  const Norms x_norm = norms_of</*Columns=*/is_inverse, /*Squares=*/false>(shared, x);
   const Norms b_norm = kind == RatioKind::solution || is_product
-                           ? norms_of</*Columns=*/false, is_product>(shared, b)
+                           ? norms_of</*Columns=*/false, /*Squares=*/is_product>(shared, b)
                            : Norms{};
   const double early_ratio = ratio_if_out_of_range<T>(a_norm.largest, x_norm.largest, b_norm.largest);
   if (early_ratio != 0) return early_ratio;
   if (kind == RatioKind::solution && systems.has_solution_seed)
     error = forward_error_of(shared, systems, s, x);
 
-  Residual<T> r{a, x, b, factor_of<kind, T>(systems.shape), 0, 0, nullptr, nullptr};
+  Residual<T> r{a,
+                x,
+                b,
+                factor_of<kind, T>(systems.shape),
+                /*norms=*/0,
+                /*bias=*/0,
+                /*order=*/nullptr,
+                /*mirrored=*/nullptr};
   double max_left = a_norm.largest, max_right = x_norm.largest;
   if constexpr (kind == RatioKind::solution) {
     r.norms = largest_row_sum(shared, a, /*mirrored=*/false);

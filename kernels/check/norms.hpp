@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/check/gaps.hpp"
+#include "kernels/check/element_differences.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/core/parallel_rows.hpp"
 #include "kernels/registry/problem.hpp"
@@ -50,7 +50,7 @@ template <class ValueOfColumn>
 double largest_of_columns(std::int64_t rows, std::int64_t cols, ValueOfColumn&& value_of_column) {
   std::vector<double> values(static_cast<std::size_t>(cols), 0.0);
   const double cost = static_cast<double>(rows) * static_cast<double>(cols);
-  for_row_ranges(cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(cols, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end; ++j) values[static_cast<std::size_t>(j)] = value_of_column(j);
   });
   double largest = 0;
@@ -126,15 +126,13 @@ WideNumber largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
 /// Returns the largest row sum of |a_ij|; NaN if an element is NaN.
 template <class T>
 WideNumber infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
-  constexpr bool mirrored = false;
-  return largest_row_sum(a, part, mirrored);
+  return largest_row_sum(a, part, /*mirrored=*/false);
 }
 
 /// Returns the 1-norm of a symmetric matrix with one stored triangle.
 template <class T>
 WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) {
-  constexpr bool mirrored = true;
-  return largest_row_sum(a, part, mirrored);
+  return largest_row_sum(a, part, /*mirrored=*/true);
 }
 
 /// Returns the square root of the sum of squares, summed column by column; NaN if an element is NaN.
@@ -160,17 +158,17 @@ WideNumber frobenius_norm(const HostMatrix<T>& a) {
 template <class T>
 double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
   const double y_norm = max_norm(y, part);
-  const std::int64_t unit = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
+  const std::int64_t exponent = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
   const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, y.rows, j);
     double largest_magnitude = 0;
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      const double difference = times_power(x(i, j), -unit) - times_power(y(i, j), -unit);
+      const double difference = times_power(x(i, j), -exponent) - times_power(y(i, j), -exponent);
       largest_magnitude = std::max(largest_magnitude, std::fabs(difference));
     }
     return largest_magnitude;
   });
-  return (WideNumber(largest, unit) / WideNumber(y_norm)).value();
+  return (WideNumber(largest, exponent) / WideNumber(y_norm)).value();
 }
 
 /// Differences over a part's elements. The relative differences include only elements with y != 0; they are
@@ -182,12 +180,13 @@ struct ElementDifference {
   double mean_absolute;     ///< mean of |x - y|
 };
 
-/// Combines the gaps (gaps.hpp) of all columns, in order. Results beyond the range of double become the
-/// largest double. @param elements the number of elements of the part @param unit as for `gap_between`
-inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::int64_t elements,
-                                  std::int64_t unit, double y_norm) {
-  ColumnGaps all;
-  for (const ColumnGaps& column : columns) {
+/// Combines the differences (element_differences.hpp) of all columns, in order. Results beyond the range of
+/// double become the largest double. @param elements the number of elements of the part @param exponent as
+/// for `pair_difference`
+inline ElementDifference combined(const std::vector<ColumnDifferences>& columns, std::int64_t elements,
+                                  std::int64_t exponent, double y_norm) {
+  ColumnDifferences all;
+  for (const ColumnDifferences& column : columns) {
     all.largest = std::max(all.largest, column.largest);
     all.largest_relative = std::max(all.largest_relative, column.largest_relative);
     all.relative += column.relative;
@@ -197,10 +196,10 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
   constexpr double max_double = std::numeric_limits<double>::max(),
                    nan = std::numeric_limits<double>::quiet_NaN();
   const bool has_quotients = all.quotients > 0;
-  return {(WideNumber(all.largest, unit) / WideNumber(y_norm)).value(),
+  return {(WideNumber(all.largest, exponent) / WideNumber(y_norm)).value(),
           has_quotients ? std::min(all.largest_relative, max_double) : nan,
           has_quotients ? std::min(all.relative / static_cast<double>(all.quotients), max_double) : nan,
-          WideNumber(all.absolute / static_cast<double>(elements), unit).value()};
+          WideNumber(all.absolute / static_cast<double>(elements), exponent).value()};
 }
 
 /// Compares x and y column by column, with the same result for any number of threads. Each matrix is read
@@ -210,19 +209,19 @@ inline ElementDifference combined(const std::vector<ColumnGaps>& columns, std::i
 template <class T>
 ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
                                      double y_norm) {
-  const std::int64_t unit = unit_of_gaps(x_norm, y_norm);
-  std::vector<ColumnGaps> columns(static_cast<std::size_t>(y.cols));
+  const std::int64_t exponent = difference_exponent(x_norm, y_norm);
+  std::vector<ColumnDifferences> columns(static_cast<std::size_t>(y.cols));
   const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);
-  for_row_ranges(y.cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(y.cols, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end; ++j) {
       const RowRange range = rows_of(part, y.rows, j);
-      ColumnGaps gaps;
+      ColumnDifferences differences;
       for (std::int64_t i = range.begin; i < range.end; ++i)
-        gaps.include(gap_between(x(i, j), y(i, j), unit));
-      columns[static_cast<std::size_t>(j)] = gaps;
+        differences.include(pair_difference(x(i, j), y(i, j), exponent));
+      columns[static_cast<std::size_t>(j)] = differences;
     }
   });
-  return combined(columns, count_of(part, y.rows, y.cols), unit, y_norm);
+  return combined(columns, count_of(part, y.rows, y.cols), exponent, y_norm);
 }
 
 }  // namespace gaussweep

@@ -15,9 +15,10 @@ enum class Measure { sum, largest, squares };
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
-  /// Uses only a triangle of `m`. If `unit`, all diagonal elements are 1, whatever is stored there.
-  Operand(const HostMatrix<T>& m, Part triangle, bool unit = false)
-      : matrix(&m), part(triangle), unit_diagonal(unit) {}
+  /// Uses only a triangle of `m`. If `has_unit_diagonal`, all diagonal elements are 1, whatever is stored
+  /// there.
+  Operand(const HostMatrix<T>& m, Part triangle, bool has_unit_diagonal = false)
+      : matrix(&m), part(triangle), unit_diagonal(has_unit_diagonal) {}
 
   const HostMatrix<T>* matrix;
   Part part = Part::all;

@@ -25,7 +25,7 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
     bounds = bounds + column.bound;
   }
   // sqrt(squares + bounds) - sqrt(squares) <= sqrt(bounds)
-  FrobeniusRatio normwise_ratio{square_root(squares), 0, (square_root(bounds) / divisor).value()};
+  FrobeniusRatio normwise_ratio{square_root(squares), /*ratio=*/0, (square_root(bounds) / divisor).value()};
   normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
   if (!spans_limit(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
                    tolerance))
@@ -35,7 +35,7 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
     squares = squares + exact_column(operands, target, Measure::squares, j);
   }
   normwise_ratio.residual = square_root(squares);
-  return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), 0};
+  return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), /*bound=*/0};
 }
 
 /// Verifies I = left * right, where `part` of both matrices is used. A Target without a matrix is I.

@@ -79,13 +79,13 @@ class ForwardingReductions : public Reductions<T> {
                                        double x_norm, double y_norm) override {
     return delegate_for(&x).element_difference(x, y, part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& against,
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
                                                Measure measure) override {
-    return delegate_for(nullptr).residual_columns(operands, against, measure);
+    return delegate_for(/*a=*/nullptr).residual_columns(operands, target, measure);
   }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& against,
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
                                  const Allowance& allowance) override {
-    return delegate_for(nullptr).largest_allowance_ratio(operands, against, allowance);
+    return delegate_for(/*a=*/nullptr).largest_allowance_ratio(operands, target, allowance);
   }
 
  private:

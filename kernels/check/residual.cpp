@@ -69,7 +69,7 @@ class Multiplier {
   explicit Multiplier(const ProductOperands<T>& operands)
       : operands_(operands), row_exponents_(operands.rows()), col_exponents_(operands.cols()) {
     const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
-    for_row_ranges(operands.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+    for_row_ranges(operands.rows(), /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> column(static_cast<std::size_t>(end - begin));
       for (std::int64_t k = 0; k < operands.terms(); ++k) {
         operands_.left.column(begin, end - begin, k, column.data());
@@ -80,7 +80,7 @@ class Multiplier {
     });
     std::vector<double> column(static_cast<std::size_t>(operands.terms()));
     for (std::int64_t j = 0; j < operands.cols(); ++j) {
-      operands_.right.column(0, operands.terms(), j, column.data());
+      operands_.right.column(/*begin=*/0, operands.terms(), j, column.data());
       for (const double value : column) col_exponents_.observe(j, value);
     }
     row_exponents_.finalize();
@@ -113,7 +113,8 @@ class Multiplier {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
     for (int r = 0; r < rows; ++r) {
-      const auto divisor = i + r < operands_.rows() ? row_exponents_.divisor(i + r) : divisor_of(0);
+      const auto divisor =
+          i + r < operands_.rows() ? row_exponents_.divisor(i + r) : divisor_of(/*exponent=*/0);
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
@@ -146,7 +147,7 @@ class Multiplier {
     std::fill_n(column, depth, 0.0);
     for (int c = 0; c < groups * group_cols; ++c) {
       const bool inside = j + c < operands_.cols();
-      const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(0);
+      const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(/*exponent=*/0);
       if (inside) {
         operands_.right.column(k, count, j + c, column);
       } else {
@@ -194,14 +195,14 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
   // `in_range` becomes false if an operation below might overflow or underflow.
   for (int r = 0; r < rows; ++r) {
     const int index = c * edge + r;
-    const double target = targets[r], magnitude = std::fabs(target), unit = powers[r] * power;
+    const double target = targets[r], magnitude = std::fabs(target), scale = powers[r] * power;
     const double low = tile.low[index] + tile.lowest[index];
-    in_range = in_range && unit != 0 && (magnitude == 0 || (magnitude > 0x1p-400 && magnitude < 0x1p400)) &&
+    in_range = in_range && scale != 0 && (magnitude == 0 || (magnitude > 0x1p-400 && magnitude < 0x1p400)) &&
                (low == 0 || std::fabs(low) > 0x1p-500);
-    const double product = tile.high[index] * unit;
+    const double product = tile.high[index] * scale;
     double total = target, rounding_error = 0;
     two_sum(total, -product, rounding_error);
-    const double residual = std::fabs(total + (rounding_error - low * unit));
+    const double residual = std::fabs(total + (rounding_error - low * scale));
     result = measure == Measure::largest ? std::max(result, residual) : result + residual;
   }
   if (!in_range) return std::nullopt;
@@ -216,7 +217,7 @@ void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operan
   const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
   const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                       static_cast<double>(operands.terms());
-  for_row_ranges(tile_rows * tile_cols, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(tile_rows * tile_cols, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     // make_unique would initialize the whole struct, but small products use only a fraction of it.
     const std::unique_ptr<PackedTile<T>> packed(new PackedTile<T>);
     for (std::int64_t step = begin; step < end; ++step) {
@@ -301,10 +302,10 @@ void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& l
                                exponent_of(largest_of_rows[i]));
     if (largest_of_rows[i] != 0) include(row_bounds, row_bound, measure);
   }
-  const WideNumber unit(error_of_term<T>);
+  const WideNumber term_error(error_of_term<T>);
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (largest_of_cols[j] == 0) continue;
-    const WideNumber factor = unit * WideNumber(1, exponent_of(largest_of_cols[j]));
+    const WideNumber factor = term_error * WideNumber(1, exponent_of(largest_of_cols[j]));
     columns[j].bound = row_bounds * (measure == Measure::squares ? factor * factor : factor);
   }
 }
@@ -314,7 +315,7 @@ WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& tar
                         std::int64_t j) {
   std::vector<WideNumber> residuals(static_cast<std::size_t>(operands.rows()));
   const double cost = 16.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
-  for_row_ranges(operands.rows(), 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(operands.rows(), /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       residuals[static_cast<std::size_t>(i)] = exact_element(operands, target(i, j), i, j);
     }
@@ -330,7 +331,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
   ProductOperands<T> absolute = operands;
   absolute.left.absolute = absolute.right.absolute = true;
   const Multiplier<T> multiplier(operands), absolute_multiplier(absolute);
-  const WideNumber unit(error_of_term<T> * static_cast<double>(operands.terms()));
+  const WideNumber error_unit(error_of_term<T> * static_cast<double>(operands.terms()));
   const std::int64_t tile_count = (operands.rows() + edge - 1) / edge * ((operands.cols() + edge - 1) / edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
   const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(operands.terms());
@@ -354,7 +355,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
                                              allowance.absolute_term;
                   WideNumber residual = tile_residual(element, packed.tile, index, exponent);
                   // If the rounding error is not negligible, sum this element exactly.
-                  if (!(unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {
+                  if (!(error_unit * WideNumber(1, exponent) < WideNumber(allowance.negligible) * allowed)) {
                     if (static_cast<double>(++exact_elements) > max_exact_elements) continue;
                     residual = exact_element(operands, element, i + r, j + c);
                   }

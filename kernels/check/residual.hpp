@@ -21,8 +21,8 @@ template <class T>
 struct Target {
   const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
   Part stored = Part::all;                ///< lower or upper: C is symmetric, and only this triangle is read
-  const std::vector<std::int64_t>* order =
-      nullptr;  ///< row i of C is row order[i] of the matrix; null: row i
+  /// Row i of C is row order[i] of the matrix; null: row i.
+  const std::vector<std::int64_t>* order = nullptr;
 
   double operator()(std::int64_t i, std::int64_t j) const {
     if (matrix == nullptr) return i == j ? 1 : 0;

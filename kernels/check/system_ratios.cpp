@@ -35,8 +35,9 @@ SystemRatios::SystemRatios(Context& context, const BatchToVerify<T>& systems, co
       totals_(scratch_of(context).take(sizeof(verification::Totals) +
                                        static_cast<std::size_t>(count) * sizeof(double))) {
   auto* const totals = totals_.as<verification::Totals>();
-  context.device.fill(totals, 0, sizeof *totals);
-  context.device.fill(&totals->worst, 0xff, sizeof totals->worst);  // the initial value for atomicMin
+  context.device.fill(totals, /*byte=*/0, sizeof *totals);
+  context.device.fill(&totals->worst, /*byte=*/0xff,
+                      sizeof totals->worst);  // the initial value for atomicMin
   const bool on_gpu = context.device.backend() == Backend::cuda;
 #ifdef GAUSSWEEP_HAS_CUDA
   if (on_gpu) cuda::start_ratios(context, systems, count, ratios_.as<double>(), totals);
@@ -59,10 +60,9 @@ RatioSummary SystemRatios::summary() const {
   verification::Totals totals{};
   std::memcpy(&totals, totals_and_sample.data(), sizeof totals);
   RatioSummary summary{static_cast<std::int64_t>(totals.not_passed),
-                       -1,
-                       std::numeric_limits<double>::quiet_NaN(),
-                       totals.digest,
-                       {totals_and_sample.begin() + header, totals_and_sample.end()}};
+                       /*worst=*/-1,
+                       /*forward_error=*/std::numeric_limits<double>::quiet_NaN(), totals.digest,
+                       /*sample=*/{totals_and_sample.begin() + header, totals_and_sample.end()}};
   if (summary.not_passed < batch_) summary.worst = static_cast<std::int64_t>(totals.worst);
   if (totals.max_error > 0) {
     --totals.max_error;
@@ -80,25 +80,26 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
   if (!ratio_kind || method.layout != Layout::column_major) return std::nullopt;
   const Shape single = shape.single();
   const Operands<T> op = staging.operands(set);
-  const BatchToVerify<T> systems{*ratio_kind,
-                                 shape,
-                                 tolerance,
-                                 staging.pristine_a().data,
-                                 staging.pristine_b().data,
-                                 staging.answer(set).data,
-                                 problem.a(single),
-                                 problem.b != nullptr ? problem.b(single) : Extent{0, 0},
-                                 problem.x(single),
-                                 part_of(problem.used_of_a, shape.uplo),
-                                 part_of(problem.used_of_x, shape.uplo),
-                                 problem.judge.float64 == verifiers::either_inverse<double>
-                                     ? second_side_threshold(shape.n)
-                                     : std::numeric_limits<double>::infinity(),
-                                 method.unit_diagonal == UnitDiagonal::lower,
-                                 op.pivots,
-                                 op.info,
-                                 solution_seed.has_value(),
-                                 solution_seed.value_or(0)};
+  const BatchToVerify<T> systems{
+      *ratio_kind,
+      shape,
+      tolerance,
+      /*a=*/staging.pristine_a().data,
+      /*b=*/staging.pristine_b().data,
+      /*x=*/staging.answer(set).data,
+      /*a_shape=*/problem.a(single),
+      /*b_shape=*/problem.b != nullptr ? problem.b(single) : Extent{0, 0},
+      /*x_shape=*/problem.x(single),
+      part_of(problem.used_of_a, shape.uplo),
+      part_of(problem.used_of_x, shape.uplo),
+      /*second_side_threshold=*/problem.judge.float64 == verifiers::either_inverse<double>
+          ? second_side_threshold(shape.n)
+          : std::numeric_limits<double>::infinity(),
+      /*unit_lower=*/method.unit_diagonal == UnitDiagonal::lower,
+      op.pivots,
+      op.info,
+      /*has_solution_seed=*/solution_seed.has_value(),
+      solution_seed.value_or(0)};
   return SystemRatios(context, systems, staging.pristine(), count);
 }
 

@@ -14,8 +14,8 @@ namespace gaussweep {
 
 /// A summary of all ratios.
 struct RatioSummary {
-  std::int64_t not_passed =
-      0;  ///< number of systems with a ratio above the tolerance, a nonzero info, or no ratio
+  /// The number of systems with a ratio above the tolerance, a nonzero info, or no ratio.
+  std::int64_t not_passed = 0;
   std::int64_t worst = -1;     ///< the first system with the largest ratio among the systems that pass
   double forward_error;        ///< the largest forward error of systems with a ratio; NaN if unknown
   std::uint64_t digest;        ///< device_digest of the inputs, computed after all ratios

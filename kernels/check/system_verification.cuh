@@ -176,9 +176,9 @@ __device__ __forceinline__ double ratio_of_sides(double second_side_threshold, R
 /// Returns n u; for a product sqrt(k + 2) u.
 template <RatioKind kind, class T>
 __device__ __forceinline__ double factor_of(const Shape& shape) {
-  const double unit = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
-  return unit * (kind == RatioKind::product ? std::sqrt(static_cast<double>(shape.k) + 2)
-                                            : static_cast<double>(shape.n));
+  const double roundoff = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
+  return roundoff * (kind == RatioKind::product ? std::sqrt(static_cast<double>(shape.k) + 2)
+                                                : static_cast<double>(shape.n));
 }
 
 /// Returns LAPACK's info of LU factors: the first row (from 1) with a zero pivot, or 0.
@@ -191,7 +191,8 @@ __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum
   if (value > simt::load_volatile(maximum)) atomicMax(maximum, value);
 }
 
-/// Stores a system's ratio and updates the totals; called by one thread. @param error negative if unknown
+/// Stores a system's ratio and updates the totals; called by one thread.
+/// @param error negative if unknown
 template <class T>
 __device__ __forceinline__ void record_ratio(const BatchToVerify<T>& systems, std::int64_t s, double ratio,
                                              double error, double* ratios, Totals* totals) {

@@ -48,14 +48,14 @@ GAUSSWEEP_SHARED_INLINE void two_sum(double& sum, double term, double& error) {
 /// Returns |c - (high + low) 2^exponent|.
 GAUSSWEEP_SHARED_INLINE WideNumber residual_of(double c, double high, double low, std::int64_t exponent) {
   const std::int64_t c_exponent = exponent_of(c);
-  const std::int64_t unit = c == 0 || c_exponent < exponent ? exponent : c_exponent;
-  const double target = times_power(c, -unit);
-  const double product = times_power(high, exponent - unit);
+  const std::int64_t common_exponent = c == 0 || c_exponent < exponent ? exponent : c_exponent;
+  const double target = times_power(c, -common_exponent);
+  const double product = times_power(high, exponent - common_exponent);
   const double total = target - product;
   const double rounded_term = total - target;
   const double error = (target - (total - rounded_term)) - (product + rounded_term);
-  const double rest = times_power(low, exponent - unit);
-  return WideNumber(total + (error - rest), unit);
+  const double rest = times_power(low, exponent - common_exponent);
+  return WideNumber(total + (error - rest), common_exponent);
 }
 
 /// Includes one |element| in the measure of a column.

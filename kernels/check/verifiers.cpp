@@ -76,7 +76,7 @@ Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& ope
     if (!is_undecided && (is_accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
     columns[j].value = exact_column(operands, target, measure, static_cast<std::int64_t>(j));
-    *worst = {(columns[j].value / (scale(j).with_underflow * wide_factor)).value(), 0};
+    *worst = {(columns[j].value / (scale(j).with_underflow * wide_factor)).value(), /*bound=*/0};
     exact_terms += cost;
   }
   Findings findings = unknown();

@@ -25,7 +25,7 @@ constexpr double smallest_normal = static_cast<double>(std::numeric_limits<T>::m
 /// Returns findings with all numbers unknown (NaN).
 inline Findings unknown() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  return {nan, nan, nan, nan, nan, nan, nan, {}};
+  return {nan, nan, nan, nan, nan, nan, nan, /*flaw=*/{}};
 }
 
 /// The ratio of an answer with a flaw (Findings::flaw). It exceeds every tolerance.
@@ -42,7 +42,8 @@ struct Scale {
 /// columns of the residual, and the backward error. A column is summed exactly if its error bound spans the
 /// tolerance or ten times the tolerance. Columns with an error bound above a thousandth are also summed
 /// exactly if this takes only milliseconds.
-/// @param scales one scale for all columns, or one per column @param factor n u
+/// @param scales one scale for all columns, or one per column
+/// @param factor n u
 template <class T>
 Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
