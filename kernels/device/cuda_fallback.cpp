@@ -14,7 +14,7 @@ namespace {
 
 [[noreturn]] void throw_no_cuda() {
   throw DeviceError("this build of gaussweep has no CUDA: the backends are emulated and host", "noCuda",
-                    false);
+                    /*is_sticky=*/false);
 }
 
 }  // namespace

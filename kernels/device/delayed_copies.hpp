@@ -1,7 +1,7 @@
 #pragma once
 /// The stream for copies of an emulated device (DeviceGroup::copies). It delays its copies until a device
-/// waits for them. A GPU's copies may also be late. In tests, methods that overwrite a source too early or
-/// forget to wait therefore get wrong answers.
+/// waits for them, because a GPU may delay copies, too. In tests, methods that overwrite a source too early
+/// or do not wait therefore get wrong answers.
 
 #include <functional>
 #include <vector>
@@ -51,8 +51,8 @@ class DelayedCopies final : public Device {
   /// Makes later copies run after the copies that `other` has queued so far. All other work of `other` is
   /// already complete.
   void wait_for(Device& other) override {
-    auto* const late = dynamic_cast<DelayedCopies*>(&other);
-    if (late != nullptr && late != this) queue_.push_back([late] { late->finish(); });
+    auto* const delayed = dynamic_cast<DelayedCopies*>(&other);
+    if (delayed != nullptr && delayed != this) queue_.push_back([delayed] { delayed->finish(); });
   }
   std::string enable_peer_access(Device& peer) override { return device_.enable_peer_access(peer); }
   void make_current() override {}
@@ -64,15 +64,15 @@ class DelayedCopies final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   /// Runs the queued copies.
   void finish() {
-    // The queue is emptied before its entries run, because an entry of wait_for may call `finish` of an
-    // object that waits for this one.
+    // The queue is emptied before its operations run, because an operation of wait_for may call `finish` of
+    // an object that waits for this one.
     const std::vector<std::function<void()>> queued = std::move(queue_);
     queue_.clear();
-    for (const auto& entry : queued) entry();
+    for (const auto& operation : queued) operation();
   }
 
   /// Removes the queued copies after a failed run, because their memory may be freed.
-  void forget() { queue_.clear(); }
+  void drop_queue() { queue_.clear(); }
 
  private:
   Device& device_;

@@ -18,11 +18,11 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
     }
     Device& device = index == 0 ? first.device : *member.owned;
     if (on_gpus) {
-      member.copies = make_cuda_device(index);
+      member.copy_stream = make_cuda_device(index);
     } else {
-      auto late = std::make_unique<DelayedCopies>(device);
-      member.delayed_copies = late.get();
-      member.copies = std::move(late);
+      auto delayed = std::make_unique<DelayedCopies>(device);
+      member.delayed_copies = delayed.get();
+      member.copy_stream = std::move(delayed);
     }
     member.context = std::make_unique<Context>(device);
     for (int stream = 0; stream < background_streams; ++stream) {
@@ -33,7 +33,7 @@ DeviceGroup::DeviceGroup(Context& first, int count) : first_(first) {
     for (Member& other : members_) {
       for (const std::string& fault : {device.enable_peer_access(other.context->device),
                                        other.context->device.enable_peer_access(device)}) {
-        if (member.fault.empty()) member.fault = fault;
+        if (member.peer_fault.empty()) member.peer_fault = fault;
       }
     }
     members_.push_back(std::move(member));
@@ -51,7 +51,7 @@ DeviceGroup::~DeviceGroup() {
 
 std::string DeviceGroup::peer_fault(int count) const {
   for (int index = 0; index < count; ++index) {
-    const std::string& fault = members_[static_cast<std::size_t>(index)].fault;
+    const std::string& fault = members_[static_cast<std::size_t>(index)].peer_fault;
     if (!fault.empty()) return fault;
   }
   return {};
@@ -86,9 +86,9 @@ void DeviceGroup::wait_for_others_copies(int index, int count) {
   }
 }
 
-void DeviceGroup::forget_queued_copies() noexcept {
+void DeviceGroup::drop_queued_copies() noexcept {
   for (Member& member : members_) {
-    if (member.delayed_copies != nullptr) member.delayed_copies->forget();
+    if (member.delayed_copies != nullptr) member.delayed_copies->drop_queue();
   }
 }
 

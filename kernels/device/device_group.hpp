@@ -45,7 +45,7 @@ class DeviceGroup {
   /// the first `count`. These copies may read memory of device `index`.
   void wait_for_others_copies(int index, int count);
   /// Returns the device's stream for copies.
-  Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copies; }
+  Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copy_stream; }
 
   /// Makes the first `count` devices wait for the work queued on the first device.
   void fork(int count);
@@ -62,17 +62,17 @@ class DeviceGroup {
   /// have ended; rethrows an exception of `work`.
   void for_each(int count, const std::function<void(int)>& work);
   /// Removes the copies that emulated devices still have queued after a failed run.
-  void forget_queued_copies() noexcept;
+  void drop_queued_copies() noexcept;
 
  private:
   struct Member {
     std::unique_ptr<Device> owned;  ///< null for the first device
-    std::unique_ptr<Device> copies;
-    DelayedCopies* delayed_copies = nullptr;  ///< `copies` of an emulated device
+    std::unique_ptr<Device> copy_stream;
+    DelayedCopies* delayed_copies = nullptr;  ///< `copy_stream` of an emulated device
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;
-    std::string fault;  ///< the reason if peer access between this and an earlier device is impossible
+    std::string peer_fault;  ///< the reason if peer access between this and an earlier device is impossible
   };
   Context& background_of(int index, int stream) {
     return *members_[static_cast<std::size_t>(index)].background[static_cast<std::size_t>(stream)];
@@ -86,7 +86,7 @@ class UsedGroup {
  public:
   UsedGroup(Context& context, DeviceGroup* group) : context_(context) { context.group = group; }
   ~UsedGroup() {
-    if (context_.group != nullptr) context_.group->forget_queued_copies();
+    if (context_.group != nullptr) context_.group->drop_queued_copies();
     context_.group = nullptr;
   }
   UsedGroup(const UsedGroup&) = delete;

@@ -13,26 +13,26 @@ MemoryGap& GappedLayout::append_gap(std::size_t offset, std::size_t bytes) {
   MemoryGap& gap = gaps_.emplace_back();
   gap.offset = offset;
   gap.bytes = bytes;
-  gap.element = element_;
+  gap.element_bytes = pattern_bytes_;
   return gap;
 }
 
-std::size_t GappedLayout::append(const std::string& operand, std::size_t bytes, std::size_t element) {
+std::size_t GappedLayout::append(const std::string& operand, std::size_t bytes, std::size_t element_bytes) {
   constexpr std::size_t alignment = 256;  // the alignment of cudaMalloc and cudaMallocPitch
-  if (gaps_.empty()) append_gap(0, bytes_ = first_offset);
-  gaps_.back().before = {operand, element};
+  if (gaps_.empty()) append_gap(/*offset=*/0, bytes_ = first_offset);
+  gaps_.back().following = {operand, element_bytes};
   const std::size_t offset = bytes_, end = offset + bytes;
   bytes_ = (end + alignment - 1) / alignment * alignment + min_gap;
-  append_gap(end, bytes_ - end).behind = {operand, element};
+  append_gap(end, bytes_ - end).preceding = {operand, element_bytes};
   return offset;
 }
 
 std::size_t GappedLayout::append(const std::string& operand, const char* line, std::size_t lines,
                                  std::size_t line_bytes, std::size_t stride) {
-  const std::size_t offset = append(operand, lines * stride, element_);
+  const std::size_t offset = append(operand, lines * stride, pattern_bytes_);
   if (lines == 0 || stride == line_bytes) return offset;
   MemoryGap& padding = append_gap(offset + line_bytes, stride - line_bytes);
-  padding.behind = {operand, element_};
+  padding.preceding = {operand, pattern_bytes_};
   padding.line = line;
   padding.lines = lines;
   padding.stride = stride;
@@ -56,7 +56,7 @@ void GappedLayout::fill(Device& device, const Buffer& memory, std::size_t from) 
   for (const MemoryGap& gap : filled) {
     if (gap.offset < from) continue;
     pattern.resize(gap.bytes);
-    gap.write(pattern.data(), gap.bytes, 0, 1);
+    gap.write(pattern.data(), gap.bytes, /*first=*/0, /*count=*/1);
     device.to_device(static_cast<std::byte*>(memory.data()) + gap.offset, pattern.data(), gap.bytes);
   }
 }
@@ -65,7 +65,7 @@ void GappedLayout::fill_padding(Device& device, const Buffer& memory) const {
   const MemoryGap* const gap = padding();
   if (gap == nullptr) return;
   std::vector<std::byte> pattern(gap->bytes * gap->lines);
-  gap->write(pattern.data(), gap->bytes, 0, gap->lines);
+  gap->write(pattern.data(), gap->bytes, /*first=*/0, gap->lines);
   // Copies of short lines directly from pageable host memory would be much slower.
   const Buffer packed(device, pattern.size());
   device.to_device(packed.data(), pattern.data(), pattern.size());

@@ -16,11 +16,11 @@ namespace gaussweep {
 class GappedLayout {
  public:
   static constexpr std::size_t first_offset = min_gap;  ///< offset of the first operand in the allocation
-  /// @param element bytes of the numbers that the gaps' patterns consist of, 4 or 8
-  explicit GappedLayout(std::size_t element = 8) : element_(element) {}
+  /// @param element_bytes bytes of the numbers that the gaps' patterns consist of, 4 or 8
+  explicit GappedLayout(std::size_t element_bytes = 8) : pattern_bytes_(element_bytes) {}
   /// Appends an operand and a gap. Returns the operand's offset, a multiple of 256.
-  /// @param element bytes of an element of the operand
-  std::size_t append(const std::string& operand, std::size_t bytes, std::size_t element);
+  /// @param element_bytes bytes of an element of the operand
+  std::size_t append(const std::string& operand, std::size_t bytes, std::size_t element_bytes);
   /// Appends a matrix with padding behind each of its rows or columns, and a gap. Returns the matrix's
   /// offset.
   /// @param line "row" or "column", for messages
@@ -45,7 +45,7 @@ class GappedLayout {
 
  private:
   MemoryGap& append_gap(std::size_t offset, std::size_t bytes);
-  std::size_t element_, bytes_ = 0;
+  std::size_t pattern_bytes_, bytes_ = 0;
   std::vector<MemoryGap> gaps_;  ///< sorted by their ends, because overrun() reads adjacent gaps together
 };
 

@@ -142,7 +142,7 @@ class HostDevice final : public Device {
     }
   }
   void wait_for(Device& other) override {  // on the CPU only queued copies (DelayedCopies) can be incomplete
-    if (auto* const late = dynamic_cast<DelayedCopies*>(&other)) late->finish();
+    if (auto* const delayed = dynamic_cast<DelayedCopies*>(&other)) delayed->finish();
   }
   std::string enable_peer_access(Device& peer) override {
     return peer.backend() == backend_ ? "" : "the peer is not a device of the same backend";

@@ -15,17 +15,17 @@ constexpr std::size_t min_gap = 1024;
 
 /// An operand next to a gap.
 struct GapSide {
-  std::string operand;      ///< its name; empty if there is no operand on this side
-  std::size_t element = 1;  ///< bytes per element
+  std::string operand;            ///< its name; empty if there is no operand on this side
+  std::size_t element_bytes = 1;  ///< bytes per element
 };
 
 /// A gap, or the padding of all rows or columns of a matrix.
 struct MemoryGap {
-  GapSide behind, before;   ///< the operand that the gap follows, and the operand that follows the gap
-  std::size_t offset = 0;   ///< the first byte's offset in the allocation
-  std::size_t bytes = 0;    ///< bytes of the gap; for padding: bytes behind each line
-  std::size_t element = 8;  ///< bytes of a floating-point number of the pattern
-  std::string line;         ///< for padding: "row" or "column"; otherwise empty
+  GapSide preceding, following;       ///< the operands before and behind the gap
+  std::size_t offset = 0;             ///< the first byte's offset in the allocation
+  std::size_t bytes = 0;              ///< bytes of the gap; for padding: bytes behind each line
+  std::size_t element_bytes = 8;      ///< bytes of a floating-point number of the pattern
+  std::string line;                   ///< for padding: "row" or "column"; otherwise empty
   std::size_t lines = 1, stride = 0;  ///< for padding: number of lines, and their distance in bytes
 
   std::size_t end() const { return offset + (lines - 1) * stride + bytes; }

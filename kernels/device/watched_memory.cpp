@@ -81,32 +81,33 @@ void WatchedMemory::add_red_zones(void* allocation, const std::vector<MemoryGap>
   inner.clear();
   for (const MemoryGap& gap : gaps) {
     RedZone zone{gap, std::vector<unsigned char>(gap.bytes)};
-    gap.write(zone.pattern.data(), gap.bytes, 0, 1);
+    gap.write(zone.pattern.data(), gap.bytes, /*first=*/0, /*count=*/1);
     std::memcpy(data + gap.offset, zone.pattern.data(), gap.bytes);
     inner.push_back(std::move(zone));
   }
 }
 
 void WatchedMemory::check() {
-  std::string where;
+  std::string location;
   for (const auto& [data, allocation] : allocations_) {
     for (unsigned char* const zone : {data - outer_zone, data + allocation.bytes}) {
       const std::size_t written = first_written(zone);
       if (written == outer_zone) continue;
-      if (where.empty()) {
-        where = "byte " + std::to_string(zone + written - data) + " of an allocation of " +
-                std::to_string(allocation.bytes) + " bytes";
+      if (location.empty()) {
+        location = "byte " + std::to_string(zone + written - data) + " of an allocation of " +
+                   std::to_string(allocation.bytes) + " bytes";
       }
       write_canary(zone, outer_zone);
     }
   }
   for_inner_zones([&](const RedZone& zone, unsigned char* data) {
     if (std::memcmp(data, zone.pattern.data(), zone.gap.bytes) == 0) return;
-    if (where.empty()) where = zone.gap.change(data, zone.gap.bytes);
+    if (location.empty()) location = zone.gap.change(data, zone.gap.bytes);
     std::memcpy(data, zone.pattern.data(), zone.gap.bytes);
   });
-  if (!where.empty())
-    throw DeviceError("outOfBounds: a kernel wrote outside of its operands: " + where, "outOfBounds", false);
+  if (!location.empty())
+    throw DeviceError("outOfBounds: a kernel wrote outside of its operands: " + location, "outOfBounds",
+                      /*is_sticky=*/false);
 }
 
 void WatchedMemory::save(Image& image) const {
