@@ -24,17 +24,19 @@ namespace guard {
 /// elements.
 GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std::int64_t count,
                                           bool along_row) {
-  const auto up_to = [=](std::int64_t end) { return IndexSpan{0, end < count ? end : count, 1}; };
-  const auto from = [=](std::int64_t begin) { return IndexSpan{begin, count, 1}; };
+  const auto up_to = [=](std::int64_t end) {
+    return IndexSpan{/*begin=*/0, end < count ? end : count, /*step=*/1};
+  };
+  const auto from = [=](std::int64_t begin) { return IndexSpan{begin, count, /*step=*/1}; };
   switch (region) {
     case Region::none:
       break;
     case Region::all:
       return from(0);
     case Region::checkered:
-      return {1 - line % 2, count, 2};
+      return {1 - line % 2, count, /*step=*/2};
     case Region::odd_rows:
-      return along_row ? from(line % 2 != 0 ? 0 : count) : IndexSpan{1, count, 2};
+      return along_row ? from(line % 2 != 0 ? 0 : count) : IndexSpan{/*begin=*/1, count, /*step=*/2};
     case Region::lower:
       return along_row ? up_to(line + 1) : from(line);
     case Region::upper:
@@ -44,7 +46,7 @@ GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std:
     case Region::above:
       return along_row ? from(line + 1) : up_to(line);
   }
-  return {0, 0, 1};
+  return {/*begin=*/0, /*end=*/0, /*step=*/1};
 }
 
 /// Returns true if element (i, j) belongs to the region.

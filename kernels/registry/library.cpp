@@ -134,7 +134,7 @@ std::vector<double> values_of(const std::vector<Parameter>& declared, const Para
   return values;
 }
 
-gaussweep_call call_of(const Shape& shape, std::size_t element, const std::vector<double>& values) {
+gaussweep_call call_of(const Shape& shape, std::size_t element_bytes, const std::vector<double>& values) {
   gaussweep_call call{};
   call.m = shape.m;
   call.n = shape.n;
@@ -142,7 +142,7 @@ gaussweep_call call_of(const Shape& shape, std::size_t element, const std::vecto
   call.nrhs = shape.nrhs;
   call.batch = shape.batch;
   call.uplo = shape.uplo == Uplo::lower ? 'L' : 'U';
-  call.element = static_cast<int>(element);
+  call.element = static_cast<int>(element_bytes);
   call.parameters = values.data();
   return call;
 }
@@ -193,9 +193,9 @@ Entry entry_of(const gaussweep_functions& functions, const Method& row, const ga
 WorkspaceBytes workspace_of(const gaussweep_method& from, const Method& row) {
   if (from.workspace_bytes == nullptr) return nullptr;
   return [function = from.workspace_bytes, id = row.id(), declared = row.parameters](
-             const Shape& shape, const Parameters& parameters, std::size_t element) {
+             const Shape& shape, const Parameters& parameters, std::size_t element_bytes) {
     const std::vector<double> values = values_of(declared, parameters);
-    const gaussweep_call call = call_of(shape, element, values);
+    const gaussweep_call call = call_of(shape, element_bytes, values);
     const FloatingPointMode restored;
     const std::size_t bytes = function(&call);
     if (bytes > max_workspace)
@@ -281,6 +281,7 @@ int machine_of(const std::string& path) {
   std::array<char, 20> header{};
   std::ifstream(path, std::ios::binary).read(header.data(), header.size());
   if (std::memcmp(header.data(), "\177ELF", 4) != 0) return 0;
+  // e_machine is stored in bytes 18 and 19, here in little-endian order.
   return static_cast<unsigned char>(header[18]) + 256 * static_cast<unsigned char>(header[19]);
 }
 

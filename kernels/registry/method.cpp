@@ -100,7 +100,8 @@ void validate(const Method& method) {
 
 void* Workspace::take_bytes(std::size_t bytes) {
   const bool is_all = used_ == 0 && bytes == bytes_;  // the only piece; its size need not be rounded up
-  const std::size_t piece = is_all ? bytes : workspace_piece(static_cast<std::int64_t>(bytes), 1);
+  const std::size_t piece =
+      is_all ? bytes : workspace_piece(static_cast<std::int64_t>(bytes), /*element_bytes=*/1);
   if (piece > bytes_ - used_) {
     throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
                            std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +
@@ -134,7 +135,7 @@ Backend usable_backend(const Method& method, std::optional<Backend> wanted, int 
 }
 
 Parameter gpus_parameter() {
-  return integer_parameter("gpus", 1, 1, max_gpus, "GPUs that share the matrix");
+  return integer_parameter("gpus", /*default_value=*/1, /*low=*/1, max_gpus, "GPUs that share the matrix");
 }
 
 int gpus_of(const Method& method, const Shape& shape, const Parameters& parameters) {

@@ -35,10 +35,10 @@ class Workspace {
   std::size_t used_ = 0;
 };
 
-/// Returns the bytes that Workspace::take allocates for `count` elements of `element` bytes.
+/// Returns the bytes that Workspace::take allocates for `count` elements of `element_bytes` bytes.
 /// Method::workspace_bytes is a sum of these sizes.
-constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element) {
-  return (static_cast<std::size_t>(count) * element + 255) / 256 * 256;
+constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element_bytes) {
+  return (static_cast<std::size_t>(count) * element_bytes + 255) / 256 * 256;
 }
 
 /// The block columns of A on one of several GPUs, and scratch memory on that GPU.
@@ -55,10 +55,11 @@ template <class T>
 struct Operands {
   Shape shape;
   MatrixView<T> a;  ///< `augmented`: [A | B], n x (n + nrhs); for a batch, all A followed by all B
-  MatrixView<T>
-      b;  ///< gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`
-  MatrixView<T> x;        ///< a third matrix for the answer, uninitialized; present if `answer` is x.
-                          ///< Column-major, except in `row_major`. gesv, posv, trsv: n x nrhs with ld = n
+  /// gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`.
+  MatrixView<T> b;
+  /// A third matrix for the answer, uninitialized; present if `answer` is x. Column-major, except in
+  /// `row_major`. gesv, posv, trsv: n x nrhs with ld = n.
+  MatrixView<T> x;
   int* pivots = nullptr;  ///< getrf: n entries per system, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< LAPACK's info, one int per system, 0 at the start
   Workspace workspace;
@@ -105,8 +106,8 @@ struct Method {
   AnswerIn answer = AnswerIn::x;
   bool overwrites = true;  ///< false: the inputs survive a run, so a run can be repeated without a restore
   bool vendor = false;     ///< a vendor library, with which other methods are compared (Registry::reference)
-  bool mixed_precision =
-      false;  ///< some operations run in a lower precision, so the rate may exceed the peak
+  /// Some operations run in a lower precision, so that the rate may exceed the peak.
+  bool mixed_precision = false;
   std::int64_t max_nrhs = 1 << 30;
   std::int64_t max_batch = 1;  ///< the maximum number of systems per run; 1 if the layout is row-major
   UnitDiagonal unit_diagonal = UnitDiagonal::lower;
@@ -117,17 +118,18 @@ struct Method {
   /// slower. Null: it never does.
   bool (*uses_one_gpu)(const Shape&, const Parameters&) = nullptr;
   bool (*accepts)(const Shape&, const Parameters&) = nullptr;  ///< null: any shape
-  /// Returns the bytes of Operands::workspace per GPU, for elements of `element` bytes. Null: no workspace.
-  std::function<std::size_t(const Shape&, const Parameters&, std::size_t element)> workspace_bytes;
-  double (*flops)(const Shape&,
-                  const Parameters&) = nullptr;  ///< per system; null: ProblemRow::flops
-  double (*bytes)(const Shape&, const Parameters&,
-                  std::size_t element) = nullptr;  ///< minimum traffic per system; null: ProblemRow::elements
+  /// Returns the bytes of Operands::workspace per GPU, for elements of `element_bytes` bytes. Null: no
+  /// workspace.
+  std::function<std::size_t(const Shape&, const Parameters&, std::size_t element_bytes)> workspace_bytes;
+  /// Returns the operation count per system. Null: ProblemRow::flops.
+  double (*flops)(const Shape&, const Parameters&) = nullptr;
+  /// Returns the bytes of the minimum memory traffic per system. Null: ProblemRow::elements.
+  double (*bytes)(const Shape&, const Parameters&, std::size_t element_bytes) = nullptr;
   /// An estimate of the number of iterations, each of `flops` operations; null: one. It is only used to
   /// predict the time of a trial before the first measurement.
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
-  std::vector<Backend>
-      backends;  ///< the backends that the method supports; a build without CUDA has no entry for `cuda`
+  /// The backends that the method supports; a build without CUDA has no entry for `cuda`.
+  std::vector<Backend> backends;
   Entry cuda;
   Entry emulated;
   Entry host;
@@ -147,7 +149,8 @@ struct Method {
 std::string capability_fault(const Method& method, int capability);
 
 /// Returns the backend on which a method runs: `wanted`, or without it the first one of `cuda`, `emulated`
-/// and `host` that is possible. @param capability the GPU's; 0 if there is no GPU
+/// and `host` that is possible.
+/// @param capability the GPU's; 0 if there is no GPU
 /// @throws std::invalid_argument with the reason why the method cannot run
 Backend usable_backend(const Method& method, std::optional<Backend> wanted, int capability);
 

@@ -26,18 +26,18 @@ struct Parameter {
 /// Returns an integer parameter in [low, high].
 inline Parameter integer_parameter(std::string name, std::int64_t default_value, std::int64_t low,
                                    std::int64_t high, std::string help) {
-  return {std::move(name), default_value, static_cast<double>(low), static_cast<double>(high), {},
-          std::move(help)};
+  return {std::move(name),           default_value,  static_cast<double>(low),
+          static_cast<double>(high), /*choices=*/{}, std::move(help)};
 }
 /// Returns a real parameter in [low, high].
 inline Parameter real_parameter(std::string name, double default_value, double low, double high,
                                 std::string help) {
-  return {std::move(name), default_value, low, high, {}, std::move(help)};
+  return {std::move(name), default_value, low, high, /*choices=*/{}, std::move(help)};
 }
 /// Returns a parameter that is one of `choices`; the first is the default.
 inline Parameter choice_parameter(std::string name, std::vector<std::string> choices, std::string help) {
   std::string first = choices.front();
-  return {std::move(name), first, 0, 0, std::move(choices), std::move(help)};
+  return {std::move(name), first, /*low=*/0, /*high=*/0, std::move(choices), std::move(help)};
 }
 
 /// The parameter values of one trial, including defaults, checked against the declarations. The getters throw

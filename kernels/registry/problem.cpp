@@ -61,8 +61,8 @@ double problem_flops(Problem problem, const Shape& shape) {
   return problem->flops(shape) * static_cast<double>(shape.batch);
 }
 
-double problem_bytes(Problem problem, const Shape& shape, std::size_t element) {
-  return problem->elements(shape) * static_cast<double>(shape.batch) * static_cast<double>(element);
+double problem_bytes(Problem problem, const Shape& shape, std::size_t element_bytes) {
+  return problem->elements(shape) * static_cast<double>(shape.batch) * static_cast<double>(element_bytes);
 }
 
 }  // namespace gaussweep

@@ -151,7 +151,7 @@ void require_sizes(const ProblemRow& problem, const Shape& shape, const std::str
 /// terms), e.g. 2/3 n^3 + 2 n^2 nrhs and lower terms for gesv.
 double problem_flops(Problem problem, const Shape& shape);
 /// Returns the problem's minimum memory traffic in bytes: every operand is read or written once.
-/// @param element bytes per element
-double problem_bytes(Problem problem, const Shape& shape, std::size_t element);
+/// @param element_bytes bytes per element
+double problem_bytes(Problem problem, const Shape& shape, std::size_t element_bytes);
 
 }  // namespace gaussweep
