@@ -12,8 +12,8 @@
 
 namespace gaussweep {
 
-/// Returns the memory layout of a GPU's part of a DistributedMatrix. @param element bytes per element
-GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element);
+/// Returns the memory layout of a GPU's part of a DistributedMatrix. @param element_bytes bytes per element
+GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element_bytes);
 
 /// An n x n matrix in the memory of several devices, with the leading dimension
 /// ColumnBlocks::leading_dimension(). The rows that pad the columns are not part of the matrix. After a

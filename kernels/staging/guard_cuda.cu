@@ -24,8 +24,20 @@ struct MatrixLines {
 template <class Element, class Matrix>
 MatrixLines<Element> lines_of(const Matrix& matrix, const Extent& size) {
   if (matrix.row_stride == 1)
-    return {matrix.data, false, size.cols, size.rows, matrix.col_stride, 1, size.rows};
-  return {matrix.data, true, size.rows, size.cols, matrix.row_stride, matrix.col_stride, size.rows};
+    return {matrix.data,
+            /*along_row=*/false,
+            /*lines=*/size.cols,
+            /*count=*/size.rows,
+            /*line_stride=*/matrix.col_stride,
+            /*element_stride=*/1,
+            size.rows};
+  return {matrix.data,
+          /*along_row=*/true,
+          /*lines=*/size.rows,
+          /*count=*/size.cols,
+          /*line_stride=*/matrix.row_stride,
+          /*element_stride=*/matrix.col_stride,
+          size.rows};
 }
 
 /// Calls visit(i, j, element) for this thread's elements of a region.
@@ -81,7 +93,7 @@ template <class Launch>
 unsigned long long summed(Context& context, Launch&& launch) {
   const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));
   const auto sum = piece.as<unsigned long long>();
-  context.device.fill(sum, 0, sizeof *sum);
+  context.device.fill(sum, /*byte=*/0, sizeof *sum);
   launch(sum);
   unsigned long long result = 0;
   context.device.to_host(&result, sum, sizeof result);

@@ -20,7 +20,7 @@ template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
   const double cost = static_cast<double>(rows) * static_cast<double>(cols);
-  for_row_ranges((rows + tile - 1) / tile, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges((rows + tile - 1) / tile, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i0 = begin * tile; i0 < std::min(end * tile, rows); i0 += tile) {
       const std::int64_t i1 = std::min(i0 + tile, rows);
       for (std::int64_t j0 = 0; j0 < cols; j0 += tile) {

@@ -127,7 +127,7 @@ class MethodRun {
       Context& context;
       ~StageReset() { context.stages = nullptr; }
     } stage_reset{context_};
-    run_set(0);
+    run_set(/*set=*/0);
   }
   /// Runs once on the operands of working set `set`. The first run after an upload gets the uploaded inputs.
   /// Every other run gets the operands as the last run or `queue` left them.

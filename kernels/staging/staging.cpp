@@ -16,20 +16,23 @@ namespace {
 
 using namespace host_layout;
 
+constexpr int nan_byte = 0xFF;  // a number with only such bytes is NaN in both precisions
+
 /// The shapes and offsets of the operands.
 struct OperandLayout {
   MatrixView<char> a, b, x;  // only shapes: rows, cols and ld are set, data is not
   StagingLayout layout;
 };
 
-std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_t element) {
+std::size_t matrix_bytes(const MatrixView<char>& view, Layout layout, std::size_t element_bytes) {
   const std::int64_t lines = layout == Layout::column_major ? view.cols : view.rows;
-  return static_cast<std::size_t>(view.ld * lines) * element;
+  return static_cast<std::size_t>(view.ld * lines) * element_bytes;
 }
 
 /// Returns the shape of a matrix without padding.
 MatrixView<char> dense(const Extent& extent, Layout layout) {
-  return {nullptr, extent.rows, extent.cols, layout == Layout::row_major ? extent.cols : extent.rows};
+  return {/*data=*/nullptr, extent.rows, extent.cols,
+          layout == Layout::row_major ? extent.cols : extent.rows};
 }
 
 /// Returns the operand that holds the answer. In an augmented matrix the solution replaces the right-hand
@@ -49,41 +52,41 @@ int identity_pivot(std::size_t i, const Shape& shape) {
 }
 
 /// Returns the leading dimension of an augmented matrix, whose rows begin at multiples of 256 bytes.
-std::int64_t augmented_ld(std::int64_t columns, std::size_t element) {
-  const std::int64_t elements = 256 / static_cast<std::int64_t>(element);
+std::int64_t augmented_ld(std::int64_t columns, std::size_t element_bytes) {
+  const std::int64_t elements = 256 / static_cast<std::int64_t>(element_bytes);
   return (columns + elements - 1) / elements * elements;
 }
 
 /// Computes the layout of a trial's operands on the first GPU. If A is distributed over several GPUs, it is
 /// not part of this layout (part_layout).
 OperandLayout layout_of(const Method& method, const Shape& shape, const Parameters& parameters,
-                        std::size_t element) {
+                        std::size_t element_bytes) {
   OperandLayout operands;
   StagingLayout& staging = operands.layout;
-  staging.set = staging.workspace = GappedLayout(element);
+  staging.set = staging.workspace = GappedLayout(element_bytes);
   const auto append = [&](StagingLayout::Piece& piece, const char* name, std::size_t bytes) {
     const bool is_matrix = &piece != &staging.pivots && &piece != &staging.info;
-    if (bytes > 0) piece = {staging.set.append(name, bytes, is_matrix ? element : sizeof(int)), bytes};
+    if (bytes > 0) piece = {staging.set.append(name, bytes, is_matrix ? element_bytes : sizeof(int)), bytes};
   };
   const Layout layout = method.layout;
   const ProblemRow& problem = method.problem.row();
   require_sizes(problem, shape, method.id());
   if (layout == Layout::augmented) {
     const std::int64_t columns_of_b = problem.b(shape).cols, columns = problem.a(shape).cols + columns_of_b;
-    const std::int64_t ld = augmented_ld(columns, element);
-    operands.a = {nullptr, shape.n, columns, ld};
-    operands.b = {nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
+    const std::int64_t ld = augmented_ld(columns, element_bytes);
+    operands.a = {/*data=*/nullptr, shape.n, columns, ld};
+    operands.b = {/*data=*/nullptr, shape.n, columns_of_b, ld};  // a view of the last columns of a
     staging.a = {staging.set.append("[A|B]", "row", static_cast<std::size_t>(shape.n),
-                                    static_cast<std::size_t>(columns) * element,
-                                    static_cast<std::size_t>(ld) * element),
-                 matrix_bytes(operands.a, layout, element)};
+                                    static_cast<std::size_t>(columns) * element_bytes,
+                                    static_cast<std::size_t>(ld) * element_bytes),
+                 matrix_bytes(operands.a, layout, element_bytes)};
   } else {
     operands.a = dense(problem.a(shape), layout);
     if (gpus_of(method, shape, parameters) == 1)
-      append(staging.a, "A", matrix_bytes(operands.a, layout, element));
+      append(staging.a, "A", matrix_bytes(operands.a, layout, element_bytes));
     if (problem.b != nullptr) {
       operands.b = dense(problem.b(shape), layout);
-      append(staging.b, "B", matrix_bytes(operands.b, layout, element));
+      append(staging.b, "B", matrix_bytes(operands.b, layout, element_bytes));
     }
   }
   staging.answer_offset = staging.set.bytes();
@@ -95,14 +98,15 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   if (holder == AnswerIn::x) {
     const Layout x_layout = layout == Layout::row_major ? Layout::row_major : Layout::column_major;
     operands.x = dense(problem.x(shape), x_layout);
-    append(staging.x, "X", matrix_bytes(operands.x, x_layout, element));
+    append(staging.x, "X", matrix_bytes(operands.x, x_layout, element_bytes));
   }
   const MatrixView<char>& answer = answer_operand(holder, layout, operands.a, operands.b, operands.x);
   staging.pinned_bytes =
-      staging.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element;
+      staging.answer_offset + static_cast<std::size_t>(answer.rows * answer.cols) * element_bytes;
   if (method.workspace_bytes != nullptr)
-    staging.workspace_bytes = method.workspace_bytes(shape, parameters, element);
-  if (staging.workspace_bytes > 0) staging.workspace.append("the workspace", staging.workspace_bytes, 1);
+    staging.workspace_bytes = method.workspace_bytes(shape, parameters, element_bytes);
+  if (staging.workspace_bytes > 0)
+    staging.workspace.append("the workspace", staging.workspace_bytes, /*element_bytes=*/1);
   return operands;
 }
 
@@ -141,7 +145,7 @@ std::size_t dense_bytes(const MatrixView<T>& view) {
 
 template <class T>
 MatrixView<T> typed(const MatrixView<char>& view) {
-  return {nullptr, view.rows, view.cols, view.ld};
+  return {/*data=*/nullptr, view.rows, view.cols, view.ld};
 }
 
 /// Return the elements of an operand that the problem does not use, and those that it uses.
@@ -181,11 +185,12 @@ InputViews<T> views_of(const Inputs<T>& inputs) {
 }
 
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                          std::size_t element, int sets) {
-  const StagingLayout staging = layout_of(method, shape, parameters, element).layout;
+                          std::size_t element_bytes, int sets) {
+  const StagingLayout staging = layout_of(method, shape, parameters, element_bytes).layout;
   const bool is_distributed = gpus_of(method, shape, parameters) > 1;
   const std::size_t part =
-      is_distributed ? part_layout(blocks_of(method, shape, parameters), 0, element).bytes() : 0;
+      is_distributed ? part_layout(blocks_of(method, shape, parameters), /*gpu=*/0, element_bytes).bytes()
+                     : 0;
   const std::size_t set_bytes = staging.set.bytes() + part;
   if (sets == 0) return set_bytes + staging.workspace.bytes();
   return staging.pristine_bytes + part +
@@ -193,8 +198,8 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
 }
 
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                         std::size_t element) {
-  return layout_of(method, shape, parameters, element).layout.pinned_bytes;
+                         std::size_t element_bytes) {
+  return layout_of(method, shape, parameters, element_bytes).layout.pinned_bytes;
 }
 
 template <class T>
@@ -315,7 +320,7 @@ void Staging<T>::stage_pinned(const InputViews<T>& inputs) {
     if (method_.layout == Layout::column_major) {
       copy_blocked(to, staged.parts.front().data, dense_bytes(staged.parts.front()));
     } else {
-      pack_rows(to, staged.ld, staged.parts, layout_.set.padding(), 0, staged.parts.front().rows);
+      pack_rows(to, staged.ld, staged.parts, layout_.set.padding(), /*i0=*/0, staged.parts.front().rows);
     }
   }
   upload_pivots_and_info();
@@ -339,15 +344,15 @@ void Staging<T>::upload_pivots_and_info() {
     for (std::size_t i = 0; i < no_exchange.size(); ++i) no_exchange[i] = identity_pivot(i, shape_);
     device_.to_device(set + layout_.pivots.offset, no_exchange.data(), layout_.pivots.bytes);
   }
-  device_.fill(set + layout_.info.offset, 0, layout_.info.bytes);
+  device_.fill(set + layout_.info.offset, /*byte=*/0, layout_.info.bytes);
   if (set_count_ == 0) fill_answer_with_nan(pristine_);
 }
 
-/// Fills x with NaN, if the answer has a separate operand x: bytes 0xFF are a NaN in both precisions.
+/// Fills x with NaN, if the answer has a separate operand x.
 template <class T>
 void Staging<T>::fill_answer_with_nan(const Buffer& set) {
   if (layout_.x.bytes > 0)
-    device_.fill(static_cast<std::byte*>(set.data()) + layout_.x.offset, 0xFF, layout_.x.bytes);
+    device_.fill(static_cast<std::byte*>(set.data()) + layout_.x.offset, nan_byte, layout_.x.bytes);
 }
 
 template <class T>
@@ -474,7 +479,7 @@ Answer<T> Staging<T>::pinned_answer(int set) {
   const auto* from =
       reinterpret_cast<const T*>(static_cast<const std::byte*>(pinned_.data()) + layout_.answer_offset);
   if (answer_is_row_major()) {
-    unpack_rows(to, from, 0, to.rows);
+    unpack_rows(to, from, /*i0=*/0, to.rows);
   } else {
     copy_blocked(to.data, from, dense_bytes(to));
   }
@@ -501,8 +506,8 @@ void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int set) {
 namespace {
 
 template <class T>
-Strided<T> strided(const T* data, std::int64_t ld, bool by_rows) {
-  return by_rows ? Strided<T>{data, ld, 1} : Strided<T>{data, 1, ld};
+Strided<T> strided(const T* data, std::int64_t ld, bool row_major) {
+  return row_major ? Strided<T>{data, ld, /*col_stride=*/1} : Strided<T>{data, /*row_stride=*/1, ld};
 }
 
 }  // namespace
@@ -521,7 +526,8 @@ Strided<T> Staging<T>::pristine_a() const {
 
 template <class T>
 Strided<T> Staging<T>::pristine_b() const {
-  if (method_.layout == Layout::augmented) return strided(pristine_a().data + a_.cols - b_.cols, b_.ld, true);
+  if (method_.layout == Layout::augmented)
+    return strided(pristine_a().data + a_.cols - b_.cols, b_.ld, /*row_major=*/true);
   const auto* data = static_cast<const std::byte*>(pristine().data());
   if (layout_.b.bytes == 0) return {};
   return strided(reinterpret_cast<const T*>(data + layout_.b.offset), b_.ld,
@@ -552,24 +558,24 @@ Region Staging<T>::negated_of_answer() const {
 template <class T>
 Strided<T> Staging<T>::guarded_a(int set) {
   const MatrixView<T> a = operands(set).a;
-  if (method_.layout == Layout::column_major) return {a.data, 1, a.ld};
-  return {a.data, a.ld, 1};
+  if (method_.layout == Layout::column_major) return {a.data, /*row_stride=*/1, a.ld};
+  return {a.data, a.ld, /*col_stride=*/1};
 }
 
 template <class T>
 Strided<T> Staging<T>::guarded_b(int set) {
   const MatrixView<T> b = operands(set).b;
-  if (method_.layout == Layout::column_major) return {b.data, 1, b.ld};
-  return {b.data, b.ld, 1};
+  if (method_.layout == Layout::column_major) return {b.data, /*row_stride=*/1, b.ld};
+  return {b.data, b.ld, /*col_stride=*/1};
 }
 
 template <class T>
 void Staging<T>::guard(Context& context, int set, bool negated) {
-  // Bytes 0xFF are NaN. All working sets share the workspace.
-  if (set == 0) device_.fill(workspace_in(workspace_), 0xFF, layout_.workspace_bytes);
+  // All working sets share the workspace.
+  if (set == 0) device_.fill(workspace_in(workspace_), nan_byte, layout_.workspace_bytes);
   for (int gpu = 1; gpu < gpus_; ++gpu) {
     const Buffer& workspace = further_workspaces_[static_cast<std::size_t>(gpu - 1)];
-    group_->device(gpu).fill(workspace_in(workspace), 0xFF, layout_.workspace_bytes);
+    group_->device(gpu).fill(workspace_in(workspace), nan_byte, layout_.workspace_bytes);
   }
   const ProblemRow& problem = method_.problem.row();
   const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
@@ -580,12 +586,12 @@ void Staging<T>::guard(Context& context, int set, bool negated) {
   }
   if (!negated || problem.negated_of_b == Region::none) return;
   guard_operand(context, writable(guarded_b(set)), problem.b(shape_),
-                {problem.negated_of_b, Region::none, false});
+                {problem.negated_of_b, /*hidden=*/Region::none, /*noise=*/false});
 }
 
 template <class T>
 void Staging<T>::restore_signs(Context& context, int set) {
-  const OperandGuard signs{negated_of_answer(), Region::none, false};
+  const OperandGuard signs{negated_of_answer(), /*hidden=*/Region::none, /*noise=*/false};
   if (has_distributed_answer()) return distributed_->guard(signs);
   guard_operand(context, writable(answer(set)), method_.problem->x(shape_), signs);
 }
@@ -605,6 +611,7 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int set, bool negated)
     const std::vector<int> infos = download_infos(set);
     integers.insert(integers.end(), infos.begin(), infos.end());
   }
+  // The positions ~0, ~1, ... differ from those of the answer's elements, which count up from 0.
   for (std::size_t i = 0; i < integers.size(); ++i)
     digest +=
         guard::hashed_word(static_cast<unsigned long long>(integers[i]), ~static_cast<unsigned long long>(i));
@@ -618,6 +625,7 @@ std::uint64_t Staging<T>::input_digest(Context& context, int set) {
   std::uint64_t digest =
       digest_elements(context, guarded_a(set), problem.a(shape_), Region::all, Region::none);
   if (problem.b == nullptr) return digest;
+  // The factor 31 makes the digest change if A and B are exchanged.
   return digest ^
          (31 * digest_elements(context, guarded_b(set), problem.b(shape_), Region::all, Region::none));
 }

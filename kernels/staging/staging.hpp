@@ -31,12 +31,13 @@ enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, workspace, and `sets` working sets. A working set
 /// is a copy of the operands in which runs compute. If `sets` is 0, runs compute in the pristine inputs.
-/// With several GPUs, returns the bytes on the first GPU, which needs most. @param element bytes per element
+/// With several GPUs, returns the bytes on the first GPU, which needs most.
+/// @param element_bytes bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                          std::size_t element, int sets);
+                          std::size_t element_bytes, int sets);
 /// Returns the bytes of pinned host memory that `Staging::stage_pinned` allocates for operands and answer.
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
-                         std::size_t element);
+                         std::size_t element_bytes);
 
 /// Pristine inputs on the device that one Staging passes to the next, so that they need no upload.
 template <class T>
