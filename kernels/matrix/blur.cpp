@@ -159,7 +159,7 @@ struct Geometry {
   }
 
   /// Returns true if the window around a pixel lies within the image.
-  bool inside(std::int64_t y, std::int64_t x) const {
+  bool window_is_inside(std::int64_t y, std::int64_t x) const {
     return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
   }
 };
@@ -300,7 +300,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   for_row_ranges(n, threads, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       const std::int64_t y = p / width, x = p % width;
-      const bool far_from_edge = image.inside(y, x);
+      const bool far_from_edge = image.window_is_inside(y, x);
       for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
         if (y + down < 0 || y + down >= spec.rows_seen()) continue;
         for (std::int64_t right = -reach_x; right <= reach_x; ++right) {

@@ -70,19 +70,19 @@ std::vector<double> singular_values(const MatrixSpec& spec) {
     const double fraction = static_cast<double>(i) / static_cast<double>(n - 1);
     double value = 1;
     switch (spec.mode) {
-      case 1:
+      case 1:  // one large value
         value = smallest;
         break;
-      case 2:
+      case 2:  // one small value
         value = 1;
         break;
-      case 3:
+      case 3:  // geometric sequence
         value = std::pow(spec.condition, -fraction);
         break;
-      case 4:
+      case 4:  // arithmetic sequence
         value = 1 - fraction * (1 - smallest);
         break;
-      default:
+      default:  // 5: random values with uniform logarithms
         value =
             std::pow(spec.condition, -random_element(spec.seed, RandomStream::singular_values, i, 0).unit);
     }

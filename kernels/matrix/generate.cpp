@@ -34,7 +34,7 @@ bool may_be_rectangular(MatrixKind kind) {
          kind == MatrixKind::cauchy || kind == MatrixKind::blur;  // blur_fault checks blur
 }
 
-constexpr double element_operations = 40;  // to generate an element, mostly by Philox
+constexpr double element_operations = 40;  // operations per generated element, mostly of Philox
 
 [[noreturn]] void reject(const MatrixSpec& spec, const std::string& why) {
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
@@ -204,7 +204,7 @@ HostMatrix<T> generate(const MatrixSpec& spec, int threads) {
   for_row_ranges(spec.batch, threads, element_operations * static_cast<double>(elements * spec.batch),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t s = begin; s < end; ++s) {
-                     const HostMatrix<T> one = generate_single<T>(spec.single(s), 1);
+                     const HostMatrix<T> one = generate_single<T>(spec.single(s), /*threads=*/1);
                      std::copy(one.data.begin(), one.data.end(), all.data.begin() + s * elements);
                    }
                  });

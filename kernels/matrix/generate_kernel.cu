@@ -30,8 +30,8 @@ __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a, std::int64_t firs
 template <class T>
 void fill_matrix(Context& context, const ElementSpec& spec, MatrixView<T> a, std::int64_t first_column) {
   constexpr int threads = 128;
-  constexpr std::int64_t max_blocks =
-      4096;  // enough for any GPU; the kernel loops over the remaining elements
+  // 4096 blocks are enough for any GPU; the kernel loops over the remaining elements.
+  constexpr std::int64_t max_blocks = 4096;
   const std::int64_t blocks = std::min((a.rows * a.cols + threads - 1) / threads, max_blocks);
   simt::launch(context, fill_kernel<T>, dim3(static_cast<unsigned>(blocks)), dim3(threads), 0, spec, a,
                first_column);

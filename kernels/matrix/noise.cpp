@@ -9,10 +9,12 @@
 namespace gaussweep {
 
 void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t seed) {
-  const double two_pi = 6.283185307179586;
+  constexpr double two_pi = 6.283185307179586;
+  constexpr double black = 0, white = 255;  // grey levels
   for (std::size_t p = 0; p < image.size(); ++p) {
+    // Returns the pixel's random element of this number, from 0.
     const auto draw = [&](std::uint32_t number) {
-      return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), 0, number);
+      return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), /*j=*/0, number);
     };
     switch (noise.kind) {
       case NoiseKind::none:
@@ -22,7 +24,7 @@ void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t
         image[p] += noise.level * std::sqrt(-2 * std::log(draw(0).unit)) * std::cos(two_pi * draw(1).unit);
         break;
       case NoiseKind::salt_pepper:
-        if (draw(0).unit < noise.level) image[p] = draw(0).negative ? 0 : 255;
+        if (draw(0).unit < noise.level) image[p] = draw(0).negative ? black : white;
         break;
     }
   }

@@ -32,9 +32,9 @@ System<T> make_systems(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t 
   System<T> all{HostMatrix<T>::uninitialized(a.rows, nrhs * batch),
                 HostMatrix<T>::uninitialized(a.rows, nrhs * batch)};
   const double cost = 4.0 * static_cast<double>(a.rows * a.cols) * static_cast<double>(nrhs);
-  for_row_ranges(batch, 0, cost, [&](std::int64_t begin, std::int64_t end) {
+  for_row_ranges(batch, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t s = begin; s < end; ++s) {
-      const System<T> one = make_system(system_of(a, batch, s), nrhs, seed_of_system(seed, s), 1);
+      const System<T> one = make_system(system_of(a, batch, s), nrhs, seed_of_system(seed, s), /*threads=*/1);
       put_system(one.x_true, s, all.x_true);
       put_system(one.b, s, all.b);
     }
