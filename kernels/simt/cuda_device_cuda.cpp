@@ -186,13 +186,13 @@ class CudaDevice final : public Device {
     }
   }
   void wait_for(Device& other) override {
-    auto& before = dynamic_cast<CudaDevice&>(other);
-    set_device(before.index_);
-    if (before.work_done_ == nullptr)
-      GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&before.work_done_, cudaEventDisableTiming));
-    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(before.work_done_, before.stream_));
+    auto& awaited = dynamic_cast<CudaDevice&>(other);
+    set_device(awaited.index_);
+    if (awaited.work_done_ == nullptr)
+      GAUSSWEEP_CUDA_CHECK(cudaEventCreateWithFlags(&awaited.work_done_, cudaEventDisableTiming));
+    GAUSSWEEP_CUDA_CHECK(cudaEventRecord(awaited.work_done_, awaited.stream_));
     set_device(index_);
-    GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(stream_, before.work_done_, 0));
+    GAUSSWEEP_CUDA_CHECK(cudaStreamWaitEvent(stream_, awaited.work_done_, /*flags=*/0));
   }
   std::string enable_peer_access(Device& peer) override {
     const auto* const other = dynamic_cast<CudaDevice*>(&peer);
@@ -202,7 +202,7 @@ class CudaDevice final : public Device {
     GAUSSWEEP_CUDA_CHECK(cudaDeviceCanAccessPeer(&possible, index_, other->index_));
     if (possible == 0) return info_.uuid + " cannot access the memory of " + other->info_.uuid;
     set_device(index_);
-    const cudaError_t error = cudaDeviceEnablePeerAccess(other->index_, 0);
+    const cudaError_t error = cudaDeviceEnablePeerAccess(other->index_, /*flags=*/0);
     cudaGetLastError();  // resets the last error, which a later check would report
     if (error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled) return "";
     return info_.uuid + " cannot access the memory of " + other->info_.uuid + ": " + cudaGetErrorName(error);

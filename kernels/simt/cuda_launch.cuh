@@ -191,7 +191,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
-  detail::start(context, kernel, grid, block, shared_bytes, 0, false, std::forward<A>(arguments)...);
+  detail::start(context, kernel, grid, block, shared_bytes, /*blocks_in_cluster=*/0, /*early=*/false,
+                std::forward<A>(arguments)...);
 }
 
 /// Like `launch`, but the grid may start before earlier work of the stream is complete (programmatic
@@ -201,7 +202,8 @@ template <class... P, class... A>
 void launch_early(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
                   A&&... arguments) {
   const bool early = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-  detail::start(context, kernel, grid, block, shared_bytes, 0, early, std::forward<A>(arguments)...);
+  detail::start(context, kernel, grid, block, shared_bytes, /*blocks_in_cluster=*/0, early,
+                std::forward<A>(arguments)...);
 }
 
 /// Launches a grid of `clusters` thread-block clusters with `blocks` <= 16 blocks each. Blocks of a cluster
@@ -211,7 +213,7 @@ template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {
   check_cluster_shape(blocks, block);
-  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks, true,
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, blocks, /*early=*/true,
                 std::forward<A>(arguments)...);
 }
 

@@ -24,7 +24,7 @@ struct GraphOwner {
 
 std::size_t kernels_in(cudaGraph_t graph) {
   std::size_t count = 0, kernels = 0;
-  GAUSSWEEP_CUDA_CHECK(cudaGraphGetNodes(graph, nullptr, &count));
+  GAUSSWEEP_CUDA_CHECK(cudaGraphGetNodes(graph, /*nodes=*/nullptr, &count));
   std::vector<cudaGraphNode_t> nodes(count);
   if (count > 0) GAUSSWEEP_CUDA_CHECK(cudaGraphGetNodes(graph, nodes.data(), &count));
   for (const cudaGraphNode_t node : nodes) {
@@ -38,7 +38,7 @@ std::size_t kernels_in(cudaGraph_t graph) {
 class CudaRecording final : public Recording {
  public:
   CudaRecording(cudaStream_t stream, cudaGraph_t graph) : stream_(stream), kernels_(kernels_in(graph)) {
-    GAUSSWEEP_CUDA_CHECK(cudaGraphInstantiateWithFlags(&executable_, graph, 0));
+    GAUSSWEEP_CUDA_CHECK(cudaGraphInstantiateWithFlags(&executable_, graph, /*flags=*/0));
   }
   ~CudaRecording() override { cudaGraphExecDestroy(executable_); }
   CudaRecording(const CudaRecording&) = delete;

@@ -28,7 +28,10 @@ inline bool has_wgmma(const Context&) {
 
 /// Starts to copy a box (128 bytes of some lines: tensor_maps.hpp) to shared memory in each block of the
 /// cluster whose bit is set in `blocks`. In each of these blocks, its bytes count as transactions at the
-/// mbarrier `barrier`. @param first, line, matrix the box's first byte within a line, first line, and matrix
+/// mbarrier `barrier`.
+/// @param first the box's first byte within a line
+/// @param line the box's first line
+/// @param matrix the index of the matrix
 __device__ __forceinline__ void copy_box(unsigned shared, const CUtensorMap& map, unsigned barrier, int first,
                                          int line, int matrix, unsigned short blocks) {
   asm volatile(

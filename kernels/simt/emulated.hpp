@@ -102,7 +102,7 @@ namespace detail {
 
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
-           std::size_t shared_limit, unsigned cluster, A&&... arguments) {
+           std::size_t shared_limit, unsigned blocks_per_cluster, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "the kernel takes another number of arguments");
   static_assert((... && !std::is_reference_v<P>), "kernels take their parameters by value");
   check_launch_shape(grid, block);
@@ -112,7 +112,7 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
   if (shared_bytes > shared_limit) {
     throw DeviceError("launch: " + std::to_string(shared_bytes) + " bytes of shared memory per block, " +
                           std::to_string(shared_limit) + " allowed (simt::max_shared_bytes)",
-                      "invalidValue", false);
+                      "invalidValue", /*is_sticky=*/false);
   }
   if (context.stages != nullptr) context.stages->launched(std::nan(""));
 
@@ -121,8 +121,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
     std::tuple<P...> values;
   } call{kernel, std::tuple<P...>(std::forward<A>(arguments)...)};
   run_grid(
-      {grid, block, shared_bytes, context.emulation.shuffle_seed, cluster, context.device.watched_memory(),
-       context.emulation.compares_orders},
+      {grid, block, shared_bytes, context.emulation.shuffle_seed, blocks_per_cluster,
+       context.device.watched_memory(), context.emulation.compares_orders},
       [](void* closure) {
         Call& c = *static_cast<Call*>(closure);
         std::apply(c.kernel, c.values);  // by value: every thread gets separate copies
@@ -145,8 +145,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 template <class... P, class... A>
 void launch(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
             A&&... arguments) {
-  detail::start(context, kernel, grid, block, shared_bytes, max_shared_bytes(context), 1,
-                std::forward<A>(arguments)...);
+  detail::start(context, kernel, grid, block, shared_bytes, max_shared_bytes(context),
+                /*blocks_per_cluster=*/1, std::forward<A>(arguments)...);
 }
 
 /// Does the same as `launch`, because earlier launches are always complete.
@@ -163,8 +163,8 @@ template <class... P, class... A>
 void launch_clusters(Context& context, void (*kernel)(P...), unsigned blocks, unsigned clusters, dim3 block,
                      std::size_t shared_bytes, A&&... arguments) {
   check_cluster_shape(blocks, block);
-  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, 227 * 1024, blocks,
-                std::forward<A>(arguments)...);
+  detail::start(context, kernel, dim3(blocks * clusters), block, shared_bytes, /*shared_limit=*/227 * 1024,
+                blocks, std::forward<A>(arguments)...);
 }
 
 }  // namespace gaussweep::emulated::simt

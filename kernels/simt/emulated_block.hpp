@@ -74,9 +74,9 @@ struct Grid {
   dim3 grid, block;
   std::size_t shared_bytes;
   std::uint64_t shuffle_seed;
-  unsigned cluster;       ///< blocks per cluster, in x
-  WatchedMemory* memory;  ///< null: writes outside of operands are not detected
-  bool compares_orders;   ///< Emulation::compares_orders
+  unsigned blocks_per_cluster;  ///< the blocks of a cluster are neighbours in x
+  WatchedMemory* memory;        ///< null: writes outside of operands are not detected
+  bool compares_orders;         ///< Emulation::compares_orders
 };
 /// Runs a launch: calls `body(closure)` once for every thread of every block.
 void run_grid(const Grid& grid, void (*body)(void*), void* closure);

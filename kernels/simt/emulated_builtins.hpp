@@ -22,7 +22,7 @@ inline void __syncthreads(simt::Site site = simt::Site::here()) {
   simt::detail::barrier(site);
 }
 inline void __syncwarp(unsigned mask = 0xffffffffu, simt::Site site = simt::Site::here()) {
-  simt::detail::collective(simt::detail::Collective::sync, mask, 0, 0, site);
+  simt::detail::collective(simt::detail::Collective::sync, mask, /*value=*/0, /*source=*/0, site);
 }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
@@ -33,7 +33,8 @@ inline void __threadfence_system() {}
 // -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
-  return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, 0, site).ballot;
+  return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, /*source=*/0, site)
+      .ballot;
 }
 inline int __any_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
   return __ballot_sync(mask, predicate, site) != 0;
@@ -59,10 +60,10 @@ inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site si
 }  // namespace simt::detail
 
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
-  return simt::detail::reduce_max(mask, value, 0, site);
+  return simt::detail::reduce_max(mask, value, /*flip=*/0, site);
 }
 inline unsigned __reduce_min_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
-  return simt::detail::reduce_max(mask, value, ~0u, site);
+  return simt::detail::reduce_max(mask, value, /*flip=*/~0u, site);
 }
 
 namespace simt::detail {

@@ -33,19 +33,19 @@ void deliver_one(std::size_t index) {
   const Message message = in_flight[index];
   in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(index));
   std::memcpy(at_address(message.address), message.value, sizeof(message.value));
-  arrive(message.barrier, /*expected=*/-16, /*thread=*/false, message.site);
+  arrive(message.barrier, /*expected=*/-16, /*is_thread=*/false, message.site);
 }
 
 }  // namespace
 
-void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site) {
+void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site) {
   MbarrierState state;
   std::memcpy(&state, at_address(barrier), sizeof(state));
   state.bytes += expected;
-  if (thread && state.pending-- == 0) {
+  if (is_thread && state.pending-- == 0) {
     throw DeviceError("invalidValue: more threads arrive at a barrier than mbarrier_init announced, " +
                           std::string(site.file) + ":" + std::to_string(site.line),
-                      "invalidValue", false);
+                      "invalidValue", /*is_sticky=*/false);
   }
   if (state.pending == 0 && state.bytes == 0) {
     ++state.phase;
@@ -64,7 +64,7 @@ void send(unsigned address, unsigned barrier, const void* value, Site site) {
 
 void deliver() {
   if (random_state == 0) {
-    while (!in_flight.empty()) deliver_one(0);
+    while (!in_flight.empty()) deliver_one(/*index=*/0);
     return;
   }
   // Before each message, delivery stops with a probability of 1/8.
@@ -83,7 +83,7 @@ void end_messages() {
   in_flight.clear();
   throw DeviceError("invalidValue: a cluster ended before all data of st_async had arrived, " +
                         std::string(site.file) + ":" + std::to_string(site.line),
-                    "invalidValue", false);
+                    "invalidValue", /*is_sticky=*/false);
 }
 
 }  // namespace gaussweep::emulated::simt::detail

@@ -46,9 +46,9 @@ struct MbarrierState {
   std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
   std::uint32_t phase : 2;
 };
-/// Adds `expected` to the outstanding bytes and, if `thread` is true, counts the arrival of a thread.
+/// Adds `expected` to the outstanding bytes and, if `is_thread` is true, counts the arrival of a thread.
 /// @throws DeviceError "invalidValue" if more threads arrive in a phase than mbarrier_init announced
-void arrive(unsigned barrier, std::int32_t expected, bool thread, Site site);
+void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site);
 /// Queues a message of 16 bytes (st_async).
 void send(unsigned address, unsigned barrier, const void* value, Site site);
 /// Delivers the queued messages: all of them, or a random part if there is a shuffle seed.
@@ -67,13 +67,13 @@ inline void mbarrier_init(unsigned barrier, unsigned threads = 1) {
 }
 inline void fence_mbarrier_init() {}
 inline void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes, Site site = Site::here()) {
-  detail::arrive(barrier, static_cast<std::int32_t>(bytes), true, site);
+  detail::arrive(barrier, static_cast<std::int32_t>(bytes), /*is_thread=*/true, site);
 }
 inline void mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
-  detail::arrive(barrier, 0, true, site);
+  detail::arrive(barrier, /*expected=*/0, /*is_thread=*/true, site);
 }
 inline void cp_async_mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
-  detail::arrive(barrier, 0, true, site);
+  detail::arrive(barrier, /*expected=*/0, /*is_thread=*/true, site);
 }
 inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
   for (;;) {

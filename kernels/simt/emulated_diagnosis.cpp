@@ -87,14 +87,14 @@ DeviceError stuck_block(const uint3& block, const std::vector<Thread>& threads) 
   }
   text = name + " in block " + to_text(block) + ": " + text;
   for (const auto& group : groups) text += "; " + describe(group);
-  return DeviceError(text, name, false);
+  return DeviceError(text, name, /*is_sticky=*/false);
 }
 
 DeviceError depends_on_order(const uint3& block, const std::string& order, const std::string& where) {
   return DeviceError("orderDependence: block " + to_text(block) +
                          " leaves other bits in memory if its threads run " + order +
                          " instead of in order: " + where,
-                     "orderDependence", false);
+                     "orderDependence", /*is_sticky=*/false);
 }
 
 }  // namespace gaussweep::emulated::simt::detail

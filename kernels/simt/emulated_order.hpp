@@ -13,9 +13,9 @@ namespace gaussweep::emulated::simt::detail {
 /// Orders the threads of each round (see emulated_scheduler.cpp): in index order, reversed, or shuffled.
 class ThreadOrder {
  public:
-  static ThreadOrder reversed() { return ThreadOrder(0, true); }
+  static ThreadOrder reversed() { return ThreadOrder(/*seed=*/0, /*is_reversed=*/true); }
   /// @param seed 0: index order
-  static ThreadOrder shuffled(std::uint64_t seed) { return ThreadOrder(seed, false); }
+  static ThreadOrder shuffled(std::uint64_t seed) { return ThreadOrder(seed, /*is_reversed=*/false); }
 
   void operator()(std::vector<unsigned>& round) {
     if (is_reversed_) std::sort(round.begin(), round.end(), std::greater<>());

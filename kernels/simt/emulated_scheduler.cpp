@@ -116,7 +116,7 @@ class Scheduler {
   Fiber& work(Worker& self);
 
  private:
-  void run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages);
+  void run_cluster(uint3 first, ThreadOrder& order, std::uint64_t message_seed);
   void run_threads();
   void compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled, std::uint64_t seed);
   void run_thread(Worker& self, unsigned index);
@@ -189,9 +189,10 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
   grid_dim = grid.grid;
 
   blocks_.clear();
-  for (unsigned i = 0; i < grid.cluster; ++i) blocks_.push_back(std::make_unique<Block>(grid.shared_bytes));
+  for (unsigned i = 0; i < grid.blocks_per_cluster; ++i)
+    blocks_.push_back(std::make_unique<Block>(grid.shared_bytes));
   block_threads_ = b.x * b.y * b.z;
-  threads_.assign(grid.cluster * block_threads_, Thread());
+  threads_.assign(grid.blocks_per_cluster * block_threads_, Thread());
   in_order_.resize(threads_.size());
   std::iota(in_order_.begin(), in_order_.end(), 0u);
   for (unsigned i = 0; i < threads_.size(); ++i) {
@@ -202,7 +203,7 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
 
   for (unsigned z = 0; z < grid_dim.z; ++z) {
     for (unsigned y = 0; y < grid_dim.y; ++y) {
-      for (unsigned x = 0; x < grid_dim.x; x += grid.cluster) {
+      for (unsigned x = 0; x < grid_dim.x; x += grid.blocks_per_cluster) {
         if (compares) {
           compare_orders({x, y, z}, *grid.memory, order, seed);
         } else {
@@ -220,9 +221,9 @@ void Scheduler::run(const Grid& grid, void (*body)(void*), void* closure) {
 /// @throws DeviceError "orderDependence" if the results differ
 void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& shuffled,
                                std::uint64_t seed) {
-  ThreadOrder forward = ThreadOrder::shuffled(0), reversed = ThreadOrder::reversed();
+  ThreadOrder forward = ThreadOrder::shuffled(/*seed=*/0), reversed = ThreadOrder::reversed();
   memory.save(before_);
-  run_cluster(first, forward, 0);
+  run_cluster(first, forward, /*message_seed=*/0);
   memory.save(after_);
   for (ThreadOrder* const order : {&reversed, &shuffled}) {
     memory.restore(before_);
@@ -232,8 +233,9 @@ void Scheduler::compare_orders(uint3 first, WatchedMemory& memory, ThreadOrder& 
   }
 }
 
-/// Runs a cluster. @param messages the seed of the order in which st_async's data arrive (start_messages)
-void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messages) {
+/// Runs a cluster.
+/// @param message_seed the seed of the order in which st_async's data arrive (start_messages)
+void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t message_seed) {
   order_ = &order;
   for (unsigned i = 0; i < blocks_.size(); ++i) {
     blocks_[i]->index = {first.x + i, first.y, first.z};
@@ -243,7 +245,7 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
   }
   static_shared().begin_block(kernel_);
   const WatchedMemory::RedZoneScope scope(memory_);
-  start_messages(messages);
+  start_messages(message_seed);
   run_threads();
   end_messages();
 }
@@ -424,7 +426,7 @@ __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Col
   if ((mask >> current_ % 32 & 1u) == 0) {
     throw DeviceError("invalidMask: a lane outside of the mask takes part in a warp collective, " +
                           std::string(site.file) + ":" + std::to_string(site.line),
-                      "invalidMask", false);
+                      "invalidMask", /*is_sticky=*/false);
   }
   thread.state = State::at_collective;
   thread.kind = kind;
@@ -497,7 +499,7 @@ void await_cluster(Site site) {
 void throw_bad_width(int width, Site site) {
   throw DeviceError("invalidValue: a shuffle's width is " + std::to_string(width) +
                         ", not a power of two up to 32, " + site.file + ":" + std::to_string(site.line),
-                    "invalidValue", false);
+                    "invalidValue", /*is_sticky=*/false);
 }
 
 void run_grid(const Grid& grid, void (*body)(void*), void* closure) {

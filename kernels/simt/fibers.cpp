@@ -38,7 +38,7 @@ struct ExternalStack {
 
 Stack::Stack() {
   mapping_ = mmap(nullptr, page_bytes() + stack_bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, /*fd=*/-1, /*offset=*/0);
   if (mapping_ == MAP_FAILED) throw OutOfMemory("no memory for the stack of an emulated thread");
   if (mprotect(mapping_, page_bytes(), PROT_NONE) != 0) {
     munmap(mapping_, page_bytes() + stack_bytes);
@@ -84,11 +84,11 @@ Fiber::Fiber(const Stack& stack, Body body, void* argument)
   const boost::context::stack_context context = stack.context();
   fiber_ = boost::context::fiber(
       std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), ExternalStack{},
-      [this, body, argument](boost::context::fiber&& left) {
+      [this, body, argument](boost::context::fiber&& suspended) {
 #ifdef GAUSSWEEP_ASAN
         __sanitizer_finish_switch_fiber(nullptr, &previous_->stack_bottom_, &previous_->stack_bytes_);
 #endif
-        previous_->fiber_ = std::move(left);
+        previous_->fiber_ = std::move(suspended);
         Fiber& next = body(argument);
         previous_ = this;
 #ifdef GAUSSWEEP_ASAN

@@ -68,11 +68,11 @@ __attribute__((always_inline)) inline void Fiber::switch_to(Fiber& next) {
 #ifdef GAUSSWEEP_ASAN
   __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
 #endif
-  boost::context::fiber left = std::move(next.fiber_).resume();
+  boost::context::fiber suspended = std::move(next.fiber_).resume();
 #ifdef GAUSSWEEP_ASAN
   __sanitizer_finish_switch_fiber(fake_stack_, &previous_->stack_bottom_, &previous_->stack_bytes_);
 #endif
-  previous_->fiber_ = std::move(left);
+  previous_->fiber_ = std::move(suspended);
 }
 
 }  // namespace gaussweep::emulated::simt::detail
