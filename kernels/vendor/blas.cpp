@@ -103,10 +103,12 @@ void trmm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::i
 }
 
 void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a, std::int64_t lda, float* x) {
-  cblas_strsv(CblasColMajor, cblas(uplo), cblas(op), cblas(diagonal), to_int(n), a, to_int(lda), x, 1);
+  cblas_strsv(CblasColMajor, cblas(uplo), cblas(op), cblas(diagonal), to_int(n), a, to_int(lda), x,
+              /*incx=*/1);
 }
 void trsv(Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const double* a, std::int64_t lda, double* x) {
-  cblas_dtrsv(CblasColMajor, cblas(uplo), cblas(op), cblas(diagonal), to_int(n), a, to_int(lda), x, 1);
+  cblas_dtrsv(CblasColMajor, cblas(uplo), cblas(op), cblas(diagonal), to_int(n), a, to_int(lda), x,
+              /*incx=*/1);
 }
 
 void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, float alpha,
@@ -207,7 +209,7 @@ struct ConditionWork {
 }  // namespace
 
 double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm) {
-  ConditionWork work(n, 4);
+  ConditionWork work(n, /*reals=*/4);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', to_int(n), lu, to_int(lda), norm, &rcond,
                                        work.real.data(), work.integer.data()));
@@ -215,7 +217,7 @@ double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm) {
 }
 
 double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm) {
-  ConditionWork work(n, 3);
+  ConditionWork work(n, /*reals=*/3);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dpocon_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), factor, to_int(lda), norm,
                                        &rcond, work.real.data(), work.integer.data()));
@@ -223,7 +225,7 @@ double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, 
 }
 
 double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda) {
-  ConditionWork work(n, 3);
+  ConditionWork work(n, /*reals=*/3);
   double rcond = 0;
   GAUSSWEEP_LAPACK(LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', letter(uplo), 'N', to_int(n), a, to_int(lda),
                                        &rcond, work.real.data(), work.integer.data()));

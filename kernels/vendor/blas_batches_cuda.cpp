@@ -60,9 +60,9 @@ void require_valid_arguments(int info) {
   }                                                                                                          \
   void potrs_batch(VendorHandles& handles, Uplo uplo, std::int64_t n, T** factor, std::int64_t lda, T** b,   \
                    std::int64_t ldb, std::int64_t count) {                                                   \
-    GAUSSWEEP_CUSOLVER(cusolverDn##S##potrsBatched(handles.solver(), triangle(uplo), to_int(n), 1, factor,   \
-                                                   to_int(lda), b, to_int(ldb), handles.spare_info(),        \
-                                                   to_int(count)));                                          \
+    GAUSSWEEP_CUSOLVER(cusolverDn##S##potrsBatched(handles.solver(), triangle(uplo), to_int(n), /*nrhs=*/1,  \
+                                                   factor, to_int(lda), b, to_int(ldb),                      \
+                                                   handles.spare_info(), to_int(count)));                    \
   }
 GAUSSWEEP_BATCHES(float, S)
 GAUSSWEEP_BATCHES(double, D)

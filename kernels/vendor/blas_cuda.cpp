@@ -103,12 +103,12 @@ void gemm_int8(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int6
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const float* a,
           std::int64_t lda, float* x) {
   GAUSSWEEP_CUBLAS(cublasStrsv(handles.blas(), cublas(uplo), cublas(op), cublas(diagonal), to_int(n), a,
-                               to_int(lda), x, 1));
+                               to_int(lda), x, /*incx=*/1));
 }
 void trsv(VendorHandles& handles, Uplo uplo, Op op, Diagonal diagonal, std::int64_t n, const double* a,
           std::int64_t lda, double* x) {
   GAUSSWEEP_CUBLAS(cublasDtrsv(handles.blas(), cublas(uplo), cublas(op), cublas(diagonal), to_int(n), a,
-                               to_int(lda), x, 1));
+                               to_int(lda), x, /*incx=*/1));
 }
 
 void trsm(VendorHandles& handles, Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m,

@@ -16,7 +16,8 @@ namespace gaussweep::vendor {
 template <class T>
 class MgSystem {
  public:
-  /// @param op if `parts` is empty, A is on the context's GPU @param block columns per block of A
+  /// @param op if `parts` is empty, A is on the context's GPU
+  /// @param block columns per block of A
   MgSystem(Context& context, Operands<T>& op, std::int64_t block);
   ~MgSystem();
   MgSystem(const MgSystem&) = delete;

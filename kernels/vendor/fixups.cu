@@ -42,27 +42,27 @@ __device__ __forceinline__ std::int64_t index_step() {
   return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
 }
 
-constexpr int tile = 32;
+constexpr int tile_order = 32;
 constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
 /// Mirrors the triangle `uplo`: a thread block transposes one tile through shared memory, so that reads and
 /// writes are coalesced.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
-  __shared__ T staged[tile][tile + 1];
+  __shared__ T staged[tile_order][tile_order + 1];
   const bool lower = uplo == Uplo::lower;
   if (lower ? blockIdx.x < blockIdx.y : blockIdx.x > blockIdx.y) return;
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * tile;
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * tile;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * tile_order;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * tile_order;
   const int t = static_cast<int>(threadIdx.x);
-  for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
+  for (int c = static_cast<int>(threadIdx.y); c < tile_order; c += tile_columns) {
     const std::int64_t i = row + t, j = column + c;
     if (i >= to.rows || j >= to.cols) continue;
     staged[c][t] = from.data[i + j * from.ld];
     if (from.data != to.data && (lower ? i >= j : i <= j)) to.data[i + j * to.ld] = staged[c][t];
   }
   __syncthreads();
-  for (int c = static_cast<int>(threadIdx.y); c < tile; c += tile_columns) {
+  for (int c = static_cast<int>(threadIdx.y); c < tile_order; c += tile_columns) {
     const std::int64_t i = column + t, j = row + c;  // in the other triangle
     if (i < to.rows && j < to.cols && (lower ? i < j : i > j)) to.data[i + j * to.ld] = staged[t][c];
   }
@@ -130,8 +130,9 @@ void find_zero_diagonals(Context& context, MatrixView<T> a, int* infos, std::int
 
 template <class T>
 void mirror_triangle(Context& context, Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
-  const auto tiles = static_cast<unsigned>((to.rows + tile - 1) / tile);
-  simt::launch(context, mirror_kernel<T>, dim3(tiles, tiles), dim3(tile, tile_columns), 0, uplo, from, to);
+  const auto tiles = static_cast<unsigned>((to.rows + tile_order - 1) / tile_order);
+  simt::launch(context, mirror_kernel<T>, dim3(tiles, tiles), dim3(tile_order, tile_columns), 0, uplo, from,
+               to);
 }
 
 template <class T>
@@ -146,11 +147,11 @@ void set_pointers(Context& context, T** pointers, T* first, std::int64_t step, s
 }
 
 void make_pivots_zero_based(Context& context, int* pivots, std::int64_t n) {
-  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, -1);
+  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, /*offset=*/-1);
 }
 
 void make_pivots_one_based(Context& context, int* pivots, std::int64_t n) {
-  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, 1);
+  simt::launch(context, shift_kernel, blocks_for(n), dim3(threads), 0, pivots, n, /*offset=*/1);
 }
 
 void set_no_exchange(Context& context, int* pivots, std::int64_t n, std::int64_t count) {

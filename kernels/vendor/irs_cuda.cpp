@@ -48,10 +48,11 @@ int solve(VendorHandles& handles, std::int64_t n, const std::string& lowest, con
   GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsSetRefinementSolver(call.settings, refinements.at(refinement)));
   GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsDisableFallback(call.settings));
   std::size_t bytes = 0;
-  GAUSSWEEP_CUSOLVER(cusolverDnIRSXgesv_bufferSize(handles.solver(), call.settings, to_int(n), 1, &bytes));
+  GAUSSWEEP_CUSOLVER(
+      cusolverDnIRSXgesv_bufferSize(handles.solver(), call.settings, to_int(n), /*nrhs=*/1, &bytes));
   int iterations = 0;
   const cusolverStatus_t status = cusolver_library().cusolverDnIRSXgesv(
-      handles.solver(), call.settings, call.report, to_int(n), 1, a, to_int(lda), b, to_int(ldb), x,
+      handles.solver(), call.settings, call.report, to_int(n), /*nrhs=*/1, a, to_int(lda), b, to_int(ldb), x,
       to_int(ldx), handles.scratch(bytes), bytes, &iterations, info);
   if (status == CUSOLVER_STATUS_IRS_NOT_SUPPORTED || status == CUSOLVER_STATUS_ARCH_MISMATCH) {
     throw NotOffered("cuSOLVER does not refine with lowest: " + lowest + " and refinement: " + refinement +

@@ -40,7 +40,7 @@ class Library {
 
  private:
   [[noreturn]] static void fail(const std::string& problem) {
-    throw DeviceError("a library of CUDA " + problem, "vendorLibrary", false);
+    throw DeviceError("a library of CUDA " + problem, "vendorLibrary", /*is_sticky=*/false);
   }
   void* handle_;
 };

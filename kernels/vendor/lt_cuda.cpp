@@ -27,13 +27,13 @@ using ProductKey = std::tuple<cudaDataType, int, std::array<std::int64_t, 10>>;
 struct LtProducts {
   LtProducts() { GAUSSWEEP_CUBLASLT(cublasLtCreate(&handle)); }
   ~LtProducts() {
-    forget_product();
+    destroy_product();
     vendor::cublas_lt_library().cublasLtDestroy(handle);
   }
   LtProducts(const LtProducts&) = delete;
   LtProducts& operator=(const LtProducts&) = delete;
 
-  void forget_product() {
+  void destroy_product() {
     const vendor::CublasLt& library = vendor::cublas_lt_library();
     key.reset();
     for (cublasLtMatrixLayout_t& layout : layouts) {
@@ -49,7 +49,7 @@ struct LtProducts {
   cublasLtMatmulDesc_t operation = nullptr;
   std::array<cublasLtMatrixLayout_t, 3> layouts{};  ///< of A, B and C
   cublasLtMatmulAlgo_t algorithm{};
-  std::size_t workspace_bytes = 0;  ///< what the algorithm needs
+  std::size_t workspace_bytes = 0;  ///< the workspace that the algorithm needs
 };
 
 namespace vendor {
@@ -110,7 +110,7 @@ void multiply(VendorHandles& handles, int candidate, std::int64_t m, std::int64_
   LtProducts& products = *handles.lt;
   const ProductKey key{type, candidate, {m, n, k, lda, a_step, ldb, b_step, ldc, c_step, count}};
   if (products.key != key) {
-    products.forget_product();
+    products.destroy_product();
     GAUSSWEEP_CUBLASLT(cublasLtMatmulDescCreate(&products.operation,
                                                 in_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type));
     create_layout(products.layouts[0], type, m, k, lda, a_step, count);

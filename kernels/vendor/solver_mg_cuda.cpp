@@ -17,8 +17,8 @@ struct SolverMg {
     const auto count = static_cast<int>(indices.size());
     GAUSSWEEP_CUSOLVER_MG(cusolverMgCreate(&handle));
     GAUSSWEEP_CUSOLVER_MG(cusolverMgDeviceSelect(handle, count, indices.data()));
-    GAUSSWEEP_CUSOLVER_MG(
-        cusolverMgCreateDeviceGrid(&grid, 1, count, indices.data(), CUDALIBMG_GRID_MAPPING_COL_MAJOR));
+    GAUSSWEEP_CUSOLVER_MG(cusolverMgCreateDeviceGrid(&grid, /*rows=*/1, count, indices.data(),
+                                                     CUDALIBMG_GRID_MAPPING_COL_MAJOR));
   }
   ~SolverMg() {
     if (grid != nullptr) vendor::cusolver_mg_library().cusolverMgDestroyGrid(grid);
@@ -122,26 +122,29 @@ int MgSystem<T>::set_info(int info) {
 template <class T>
 int MgSystem<T>::getrf() {
   const int n = to_int(op_.shape.n);
-  return set_info(
-      GAUSSWEEP_RUN_MG(cusolverMgGetrf, n, n, a_.data(), 1, 1, descriptor_a_, pivots_.data(), data_type<T>));
+  return set_info(GAUSSWEEP_RUN_MG(cusolverMgGetrf, n, n, a_.data(), /*row=*/1, /*column=*/1, descriptor_a_,
+                                   pivots_.data(), data_type<T>));
 }
 
 template <class T>
 int MgSystem<T>::potrf() {
-  return set_info(GAUSSWEEP_RUN_MG(cusolverMgPotrf, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(), 1,
-                                   1, descriptor_a_, data_type<T>));
+  return set_info(GAUSSWEEP_RUN_MG(cusolverMgPotrf, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), a_.data(),
+                                   /*row=*/1,
+                                   /*column=*/1, descriptor_a_, data_type<T>));
 }
 
 template <class T>
 void MgSystem<T>::getrs() {
-  GAUSSWEEP_RUN_MG(cusolverMgGetrs, CUBLAS_OP_N, to_int(op_.shape.n), to_int(op_.b.cols), a_.data(), 1, 1,
-                   descriptor_a_, pivots_.data(), b_.data(), 1, 1, descriptor_b_, data_type<T>);
+  GAUSSWEEP_RUN_MG(cusolverMgGetrs, CUBLAS_OP_N, to_int(op_.shape.n), to_int(op_.b.cols), a_.data(),
+                   /*row=*/1, /*column=*/1, descriptor_a_, pivots_.data(), b_.data(), /*row=*/1, /*column=*/1,
+                   descriptor_b_, data_type<T>);
 }
 
 template <class T>
 void MgSystem<T>::potrs() {
   GAUSSWEEP_RUN_MG(cusolverMgPotrs, CUBLAS_FILL_MODE_LOWER, to_int(op_.shape.n), to_int(op_.b.cols),
-                   a_.data(), 1, 1, descriptor_a_, b_.data(), 1, 1, descriptor_b_, data_type<T>);
+                   a_.data(), /*row=*/1, /*column=*/1, descriptor_a_, b_.data(), /*row=*/1, /*column=*/1,
+                   descriptor_b_, data_type<T>);
 }
 
 #undef GAUSSWEEP_RUN_MG

@@ -15,12 +15,13 @@ void for_systems(Operands<T>& op, Work&& work) {
   if (batch == 1) return work(op);
   const SingleThreadedBlas single_threaded;
   constexpr double min_cost = 1e4;  // assumed operations per system, a lower bound
-  for_row_ranges(batch, 0, min_cost * static_cast<double>(batch), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t s = begin; s < end; ++s) {
-      Operands<T> one = system_of(op, s);
-      work(one);
-    }
-  });
+  for_row_ranges(batch, /*threads=*/0, min_cost * static_cast<double>(batch),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t s = begin; s < end; ++s) {
+                     Operands<T> one = system_of(op, s);
+                     work(one);
+                   }
+                 });
 }
 
 }  // namespace gaussweep::vendor
