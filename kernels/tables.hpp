@@ -83,7 +83,8 @@ inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) 
 /// single block. Blocks may be as narrow as 32 columns, so B has at most 32 columns.
 inline Method on_cusolver_mg(Method method, Entry entry) {
   method.parameters = {gpus_parameter(),
-                       integer_parameter("block", 512, 32, 8192, "columns per block, a multiple of 32")};
+                       integer_parameter("block", /*default_value=*/512, /*low=*/32, /*high=*/8192,
+                                         "columns per block, a multiple of 32")};
   method.column_block = mg_column_block;
   method.max_nrhs = 32;
   return library(on_gpu(std::move(method), entry));

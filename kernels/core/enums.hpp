@@ -28,7 +28,8 @@ enum class Need {
 /// The outcome of an iterative method; `none` for direct methods.
 enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
-/// The names of an enum's values, in declaration order. `what` names the enum in messages.
+/// The names of an enum: `table` has the names of its values, in declaration order; `noun` names the enum
+/// itself in messages.
 template <class E>
 struct EnumNames;
 
