@@ -11,20 +11,23 @@
 namespace gaussweep {
 namespace {
 
-/// A system on a stream of its own, with three kinds of solves: 0 with the lower triangle, 1 with the upper
-/// one, 2 with both after row exchanges, as after LU.
+/// The kinds of solves: with the lower triangle, with the upper triangle, or with both triangles after row
+/// exchanges, as after LU.
+enum Kind { lower, upper, lu, kinds };
+
+/// A system on a stream of its own, and its solutions of all kinds.
 class Solves {
  public:
   explicit Solves(std::int64_t order)
       : n_(order),
-        device_(make_cuda_device(0)),
+        device_(make_cuda_device(/*index=*/0)),
         context_(*device_),
         a_(*device_, bytes(n_ * n_)),
         b_(*device_, bytes(n_)),
-        first_(*device_, bytes(n_)),
+        right_hand_side_(*device_, bytes(n_)),
         info_(*device_, sizeof(int)),
         pivots_(*device_, static_cast<std::size_t>(n_) * sizeof(int)),
-        memory_(*device_, solve_lu_workspace(n_, 1, sizeof(double))) {
+        memory_(*device_, solve_lu_workspace(n_, /*nrhs=*/1, sizeof(double))) {
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> unit(-1, 1);
     std::vector<double> a(static_cast<std::size_t>(n_ * n_)), b(static_cast<std::size_t>(n_));
@@ -38,34 +41,35 @@ class Solves {
           static_cast<int>(i + 1 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n_ - i)));
     }
     device_->to_device(a_.data(), a.data(), a_.bytes());
-    device_->to_device(first_.data(), b.data(), first_.bytes());
+    device_->to_device(right_hand_side_.data(), b.data(), right_hand_side_.bytes());
     device_->to_device(pivots_.data(), pivots.data(), pivots_.bytes());
-    device_->fill(info_.data(), 0, info_.bytes());
-    for (auto& answer : expected_) answer = solve(static_cast<int>(&answer - expected_));
+    device_->fill(info_.data(), /*byte=*/0, info_.bytes());
+    for (auto& answer : expected_) answer = solve(static_cast<Kind>(&answer - expected_));
   }
 
-  std::vector<double> solve(int kind) {
+  std::vector<double> solve(Kind kind) {
     auto* const a = static_cast<const double*>(a_.data());
     auto* const b = static_cast<double*>(b_.data());
     auto* const info = static_cast<int*>(info_.data());
-    device_->copy(b, first_.data(), b_.bytes());
-    if (kind == 2) {
-      cuda::solve_lu<double>(context_, n_, 1, a, n_, static_cast<const int*>(pivots_.data()), b, n_,
+    device_->copy(b, right_hand_side_.data(), b_.bytes());
+    if (kind == lu) {
+      cuda::solve_lu<double>(context_, n_, /*nrhs=*/1, a, n_, static_cast<const int*>(pivots_.data()), b, n_,
                              memory_.data(), info);
     } else {
-      cuda::solve_triangle<double>(context_, kind == 0 ? Uplo::lower : Uplo::upper, vendor::Diagonal::stored,
-                                   n_, 1, a, n_, b, n_, memory_.data(), info);
+      cuda::solve_triangle<double>(context_, kind == lower ? Uplo::lower : Uplo::upper,
+                                   vendor::Diagonal::stored, n_, /*nrhs=*/1, a, n_, b, n_, memory_.data(),
+                                   info);
     }
     std::vector<double> answer(static_cast<std::size_t>(n_));
     device_->to_host(answer.data(), b, b_.bytes());
     return answer;
   }
   /// Returns the number of runs whose bits differ from the first run of the same kind.
-  int differing(int runs) {
+  int count_differing(int runs) {
     int count = 0;
     for (int run = 0; run < runs; ++run) {
-      const std::vector<double> answer = solve(run % 3);
-      if (std::memcmp(answer.data(), expected_[run % 3].data(), b_.bytes()) != 0) ++count;
+      const std::vector<double> answer = solve(static_cast<Kind>(run % kinds));
+      if (std::memcmp(answer.data(), expected_[run % kinds].data(), b_.bytes()) != 0) ++count;
     }
     return count;
   }
@@ -80,19 +84,19 @@ class Solves {
   std::int64_t n_;
   std::unique_ptr<Device> device_;
   Context context_;
-  Buffer a_, b_, first_, info_, pivots_, memory_;
-  std::vector<double> expected_[3];
+  Buffer a_, b_, right_hand_side_, info_, pivots_, memory_;
+  std::vector<double> expected_[kinds];
 };
 
 using BlockChainOnGpu = OnGpu;
 
 TEST_F(BlockChainOnGpu, TenThousandRunsHaveTheSameBits) {
   Solves solves(small() ? 300 : 1000);
-  EXPECT_EQ(solves.differing(small() ? 6 : 10000), 0);
+  EXPECT_EQ(solves.count_differing(small() ? 6 : 10000), 0);
   EXPECT_EQ(solves.info(), 0);
 }
 
-TEST_F(BlockChainOnGpu, TerminatesBesideABusyStream) {
+TEST_F(BlockChainOnGpu, TerminatesNextToABusyStream) {
   Solves solves(small() ? 300 : 1500);
   std::atomic<bool> done{false};
   std::atomic<int> other_differing{0};
@@ -100,10 +104,10 @@ TEST_F(BlockChainOnGpu, TerminatesBesideABusyStream) {
     // At 6000 there are more thread blocks than the GPU can hold next to those of the other stream.
     Solves concurrent(small() ? 300 : 6000);
     do {
-      other_differing += concurrent.differing(3);
+      other_differing += concurrent.count_differing(/*runs=*/3);
     } while (!done);
   });
-  const int differing = solves.differing(small() ? 6 : 3000);
+  const int differing = solves.count_differing(small() ? 6 : 3000);
   done = true;
   neighbour.join();
   EXPECT_EQ(differing, 0);

@@ -34,7 +34,7 @@ class DefiniteSystems : public RefinedOnGpu {
     for (std::int64_t i = 0; i < n; ++i) inputs.a(i, i) = eigenvalues[static_cast<std::size_t>(i)];
     std::mt19937 engine(static_cast<unsigned>(n));
     for (int k = 0; k < 3; ++k) reflect(inputs.a, engine);
-    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
     return inputs;
   }
   /// Computes A = H A H for a random reflector H = I - 2 v v^T, as A - v w^T - w v^T.
@@ -79,15 +79,15 @@ class DefiniteSizes : public DefiniteSystems, public testing::WithParamInterface
 };
 
 TEST_P(DefiniteSizes, AreRefined) {
-  expect_refined(spd<double>(GetParam(), 1, first_uplo()));
-  expect_refined(spd<float>(GetParam(), 1, second_uplo()));
+  expect_refined(spd<double>(GetParam(), /*nrhs=*/1, first_uplo()));
+  expect_refined(spd<float>(GetParam(), /*nrhs=*/1, second_uplo()));
   if (GetParam() > 2000) return;
-  expect_refined(spd<double>(GetParam(), 1, second_uplo()));
-  expect_refined(spd<float>(GetParam(), 1, first_uplo()));
+  expect_refined(spd<double>(GetParam(), /*nrhs=*/1, second_uplo()));
+  expect_refined(spd<float>(GetParam(), /*nrhs=*/1, first_uplo()));
 }
 
 TEST_P(DefiniteSizes, FactorsByHalvesAreAsAccurateAsTheVendors) {
-  const Inputs<float> inputs = spd<float>(GetParam(), 1, first_uplo(), "potrf");
+  const Inputs<float> inputs = spd<float>(GetParam(), /*nrhs=*/1, first_uplo(), "potrf");
   EXPECT_LE(ratio("potrf/halves", inputs), std::max(3 * ratio("potrf/cusolver", inputs), 0.01));
 }
 
@@ -108,7 +108,7 @@ TEST_F(DefiniteSystems, DirectSolvesAreAsAccurateAsTheVendorsOnBlurMatrices) {
 TEST_F(DefiniteSystems, FactorsByHalvesScaleWithTheMatrix) {
   const std::int64_t n = small() ? 290 : 3300;
   for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-    Inputs<float> inputs = spd<float>(n, 1, uplo, "potrf");
+    Inputs<float> inputs = spd<float>(n, /*nrhs=*/1, uplo, "potrf");
     const Answer<float> plain = run("potrf/halves", inputs);
     const auto exponent = [](std::int64_t i) { return static_cast<int>(i * 37 % 101) - 50; };
     fill(inputs.a, [&](std::int64_t i, std::int64_t j) {
@@ -132,10 +132,10 @@ TEST_F(DefiniteSystems, InfoNamesTheFirstNonpositivePivot) {
     for (const std::int64_t bad : {std::int64_t{0}, n / 2, n - 1}) {
       if (n > 1000 && bad != n / 2) continue;
       const Uplo uplo = bad == 0 ? Uplo::upper : Uplo::lower;
-      Inputs<double> inputs = spd<double>(n, 1, uplo);
+      Inputs<double> inputs = spd<double>(n, /*nrhs=*/1, uplo);
       inputs.a(bad, bad) = -1;
       EXPECT_EQ(run(inputs).info, bad + 1) << n;
-      Inputs<float> factored = spd<float>(n, 1, uplo, "potrf");
+      Inputs<float> factored = spd<float>(n, /*nrhs=*/1, uplo, "potrf");
       factored.a(bad, bad) = -1;
       EXPECT_EQ(run("potrf/halves", factored).info, bad + 1) << n;
     }
@@ -145,25 +145,26 @@ TEST_F(DefiniteSystems, InfoNamesTheFirstNonpositivePivot) {
 TEST_F(DefiniteSystems, RefinesModerateConditions) {
   for (const double condition : {1e2, 1e3}) {
     SCOPED_TRACE(condition);
-    EXPECT_LE(expect_refined(conditioned(order(), condition, 3)), 10);
+    EXPECT_LE(expect_refined(conditioned(order(), condition, /*mode=*/3)), 10);
   }
-  EXPECT_LE(expect_refined(conditioned(order(), 1e6, 2)), 10);
+  EXPECT_LE(expect_refined(conditioned(order(), 1e6, /*mode=*/2)), 10);
   if (small()) return;
-  EXPECT_LE(expect_refined(conditioned(4101, 1e5, 3)), 10);
+  EXPECT_LE(expect_refined(conditioned(4101, 1e5, /*mode=*/3)), 10);
 }
 
 /// In float the tiny eigenvalue is lost: its pivot consists only of the shift that was added to the diagonal.
 TEST_F(DefiniteSystems, RefinesOneTinyEigenvalue) {
   for (const double condition : {1e8, 1e12, 1e14}) {
     SCOPED_TRACE(condition);
-    EXPECT_LE(expect_refined(conditioned(order(), condition, 2)), 20);
+    EXPECT_LE(expect_refined(conditioned(order(), condition, /*mode=*/2)), 20);
   }
   if (small()) return;
-  expect_refined(conditioned(4101, 1e12, 2));
+  expect_refined(conditioned(4101, 1e12, /*mode=*/2));
 }
 
 TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
-  for (const double condition : {1e8, 1e12}) EXPECT_EQ(expect_direct(conditioned(order(), condition, 3)), 0);
+  for (const double condition : {1e8, 1e12})
+    EXPECT_EQ(expect_direct(conditioned(order(), condition, /*mode=*/3)), 0);
   for (const MatrixKind kind : {MatrixKind::hilbert, MatrixKind::cauchy}) {
     expect_direct(square_inputs<double>("posv", 300, kind));
   }
@@ -171,17 +172,18 @@ TEST_F(DefiniteSystems, SolvesLargeConditionsDirectly) {
 
 /// Row i and column i have the same scale. Scales span 12 decades, or 60, which exceeds float's range.
 TEST_F(DefiniteSystems, RefinesGradedMatrices) {
+  constexpr double bits_per_decade = 3.3;  // log2(10)
   const std::int64_t n = order();
   for (const int decades : {12, 60}) {
     Inputs<double> inputs = spd<double>(n);
     for (std::int64_t j = 0; j < n; ++j) {
       for (std::int64_t i = 0; i < n; ++i) {
-        inputs.a(i, j) *=
-            std::exp2(-std::round(decades * 3.3 * static_cast<double>(i) / static_cast<double>(n)) -
-                      std::round(decades * 3.3 * static_cast<double>(j) / static_cast<double>(n)));
+        inputs.a(i, j) *= std::exp2(
+            -std::round(decades * bits_per_decade * static_cast<double>(i) / static_cast<double>(n)) -
+            std::round(decades * bits_per_decade * static_cast<double>(j) / static_cast<double>(n)));
       }
     }
-    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
     if (decades == 12) {
       expect_refined(inputs);
     } else {

@@ -13,7 +13,7 @@ namespace {
 
 class HalvesOnGpu : public OnGpu {
  protected:
-  void SetUp() override { require(90); }
+  void SetUp() override { require(/*needed=*/90); }
   Answer<float> run(const std::string& id, const Inputs<float>& inputs, std::int64_t least_inner = 0) {
     const Method& method = row_of(id);
     Parameters parameters = defaults(method);
@@ -47,7 +47,7 @@ TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   }
 }
 
-/// Scales elements by 2^exponent(row, column). The arguments are permuted row and column numbers divided by
+/// Scales elements by 2^exponent(row, column). The arguments are permuted row and column indices divided by
 /// n, so that large and small rows are mixed.
 struct Grading {
   const char* name;
@@ -84,7 +84,7 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
     });
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(inputs.b.data.size()); ++i)
       inputs.b(i, 0) = std::ldexp(inputs.b(i, 0), static_cast<int>(grading.exponent(permuted(i), 0.5)));
-    const double ours = ratio(problem + "/halves", inputs, 256);
+    const double ours = ratio(problem + "/halves", inputs, /*least_inner=*/256);
     EXPECT_GT(context->report.iterations, 0);
     const double vendors = ratio(problem + "/cusolver", inputs);
     std::cout << problem << ", " << grading.name << ": ratio " << ours << ", the vendor's " << vendors
@@ -96,7 +96,7 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
   for (const MatrixKind kind :
        {MatrixKind::diagonally_dominant, MatrixKind::spd, MatrixKind::hilbert, MatrixKind::cauchy}) {
     const auto inputs = make_inputs<float>(named, {n, n, n, 1, Uplo::lower}, kind);
-    const double ours = ratio(problem + "/halves", inputs, 256);
+    const double ours = ratio(problem + "/halves", inputs, /*least_inner=*/256);
     EXPECT_GT(context->report.iterations, 0);
     const double vendors = ratio(problem + "/cusolver", inputs);
     std::cout << problem << ", " << to_string(kind) << ": ratio " << ours << ", the vendor's " << vendors
@@ -116,7 +116,7 @@ TEST_F(HalvesOnGpu, ReplaceTheProductsOfAnLu) {
   for (const std::int64_t n : {1300, 2100, 4101, 4608}) {
     const Shape shape{n, n, n, 1, Uplo::lower};
     const auto inputs = make_inputs<float>(Problem::named("getrf"), shape, MatrixKind::diagonally_dominant);
-    const auto ours = run("getrf/halves", inputs, 256);
+    const auto ours = run("getrf/halves", inputs, /*least_inner=*/256);
     EXPECT_GE(context->report.iterations, n / 512) << n;
     const auto reference = run("getrf/recursive", inputs);
     EXPECT_EQ(ours.info, 0);
@@ -130,7 +130,7 @@ TEST_F(HalvesOnGpu, ReportAZeroPivot) {
   const std::int64_t n = 1500;
   auto inputs = square_inputs<float>("getrf", n, MatrixKind::uniform);
   for (std::int64_t i = 0; i < n; ++i) inputs.a(i, 1400) = 0;
-  EXPECT_EQ(run("getrf/halves", inputs, 256).info, 1401);
+  EXPECT_EQ(run("getrf/halves", inputs, /*least_inner=*/256).info, 1401);
 }
 
 }  // namespace

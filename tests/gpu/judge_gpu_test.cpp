@@ -45,7 +45,7 @@ class JudgeOnGpu : public OnGpu, public testing::WithParamInterface<JudgeCase> {
  protected:
   void SetUp() override {
     if (small() && GetParam().n > 100) GTEST_SKIP() << "small sizes only";
-    require(0);
+    require(/*needed=*/0);
   }
   template <class T>
   void compare(const Shape& shape);
@@ -59,8 +59,8 @@ void JudgeOnGpu::compare(const Shape& shape) {
   const Method& vendor = *registry().reference(problem, small() ? Backend::host : Backend::cuda);
   Context& vendor_context = vendor.runs_on(Backend::cuda) ? context : host_context;
   const Parameters parameters = defaults(vendor);
-  const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), 1, 0);
-  Staging<T> staging(vendor_context.device, vendor, parameters, shape, 1);
+  const auto inputs = make_inputs<T>(problem, shape, kind_for(problem), /*seed=*/1, /*threads=*/0);
+  Staging<T> staging(vendor_context.device, vendor, parameters, shape, /*sets=*/1);
   staging.upload(inputs);
   staging.reset();
   Operands<T> operands = staging.operands(0);
@@ -70,7 +70,7 @@ void JudgeOnGpu::compare(const Shape& shape) {
   const bool is_on_gpu = &vendor_context == &context;
   const Findings found = expect_one_verdict(
       context, vendor, inputs, correct, what + "undamaged",
-      is_on_gpu ? device_copies(staging, inputs, correct, 0) : std::vector<DeviceCopy<T>>{});
+      is_on_gpu ? device_copies(staging, inputs, correct, /*set=*/0) : std::vector<DeviceCopy<T>>{});
   EXPECT_LE(found.ratio, default_tolerance(problem)) << what;
   for (const auto& [name, damage] : damages<T>()) {
     if (is_large(GetParam()) && std::string(name) != "one element off by 1e-8") continue;

@@ -42,7 +42,7 @@ TYPED_TEST(MatrixOnGpu, CopiesOfAnyLengthArrive) {
     std::vector<char> sent(bytes), back(bytes, 'x');
     for (std::size_t i = 0; i < bytes; ++i) sent[i] = static_cast<char>((i * 2654435761u) >> 13);
     const Buffer first(device, bytes), second(device, bytes);
-    device.fill(first.data(), 0xFF, bytes);
+    device.fill(first.data(), /*byte=*/0xFF, bytes);
     device.to_device(first.data(), sent.data(), bytes);
     device.copy(second.data(), first.data(), bytes);
     device.to_host(back.data(), second.data(), bytes);
@@ -50,11 +50,11 @@ TYPED_TEST(MatrixOnGpu, CopiesOfAnyLengthArrive) {
   }
 }
 
-TYPED_TEST(MatrixOnGpu, VendorRowsAreAccurate) {
-  int rows = 0;
+TYPED_TEST(MatrixOnGpu, VendorMethodsAreAccurate) {
+  int methods = 0;
   for (const Method& method : registry().all()) {
     if (!method.vendor || !method.runs_on(Backend::cuda)) continue;
-    ++rows;
+    ++methods;
     const Parameters parameters = defaults(method);
     // Orders grow and shrink, so that the memory kept for the library grows and is reused.
     for (const std::int64_t n : {1, 2, 31, 32, 33, 97, 500, 33}) {
@@ -71,11 +71,11 @@ TYPED_TEST(MatrixOnGpu, VendorRowsAreAccurate) {
       }
     }
   }
-  EXPECT_GE(rows, 2);  // at least gesv/cusolver and trsv/cublas
+  EXPECT_GE(methods, 2);  // at least gesv/cusolver and trsv/cublas
 }
 
 TYPED_TEST(MatrixOnGpu, PeaksArePlausible) {
-  const Peaks peaks = measure_peaks(*this->context, 2);
+  const Peaks peaks = measure_peaks(*this->context, /*seconds=*/2);
   EXPECT_GT(peaks.copy_bytes_per_second, 5e9);
   EXPECT_LT(peaks.copy_bytes_per_second, 1e14);
   EXPECT_GT(peaks.gemm_flops_float, 1e11);

@@ -72,7 +72,7 @@ TEST_P(GpuMethods, RepeatsItsBitsAndStaysInItsOperands) {
   if (method().id() == "gemm/cublas_emulated")
     GTEST_SKIP() << "cuBLAS's fixed point rounds A and -A differently";
   for_each_precision([&](Context& context, auto tag) {
-    const Parameters parameters = parameter_grid(method(), {3}).front();
+    const Parameters parameters = parameter_grid(method(), /*blocks=*/{3}).front();
     for (const std::int64_t n : sizes({1, 33, 257})) {
       for (const Shape& shape : shapes(method(), n)) {
         if (method().accepts == nullptr || method().accepts(shape, parameters))
@@ -86,10 +86,10 @@ TEST_P(GpuMethods, IsAccurateOnSuitableMatrices) {
   for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 31, 32, 33, 97, 257})) {
-      expect_right<T>(context, method(), n, {1, 3, 14});
+      expect_right<T>(context, method(), n, /*blocks=*/{1, 3, 14});
     }
     // Only 14 blocks: with a single block each combination of the other parameters takes half a minute.
-    for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, {14});
+    for (const std::int64_t n : sizes({512, 1024})) expect_right<T>(context, method(), n, /*blocks=*/{14});
   });
 }
 
@@ -134,7 +134,7 @@ TEST_P(GpuMethods, InputsSurviveIfTheRowPromisesIt) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GpuMethods, testing::ValuesIn(gpu_methods(false)),
+INSTANTIATE_TEST_SUITE_P(All, GpuMethods, testing::ValuesIn(gpu_methods(/*portable_only=*/false)),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return test_name(info.param);
                          });
@@ -153,18 +153,20 @@ TEST_P(GpuAgainstEmulated, SameBits) {
   for_each_precision([&](Context& context, auto tag) {
     using T = decltype(tag);
     for (const std::int64_t n : sizes({1, 2, 5, 32, 33, 97})) {
-      for_each_case(method(), n, {1, 2, 3, 14, 200}, [&](const Shape& shape, Parameters parameters) {
-        // Without a given number of moduli, the method may use the vendor's products, which differ in the
-        // last bits.
-        if (has_parameter(method(), "moduli")) parameters.set("moduli", std::int64_t{15});
-        // On uniform matrices rounding errors grow, so that any difference becomes visible.
-        const bool any_square = method().problem == Problem::named("gesv") && !needs(method(), Need::spd);
-        const MatrixKind kind = any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();
-        const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
-        EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters),
-                                run_method(emulated, method(), inputs, parameters)))
-            << describe_run<T>(context, method(), shape, parameters, to_string(kind));
-      });
+      for_each_case(
+          method(), n, /*blocks=*/{1, 2, 3, 14, 200}, [&](const Shape& shape, Parameters parameters) {
+            // Without a given number of moduli, the method may use the vendor's products, which differ in the
+            // last bits.
+            if (has_parameter(method(), "moduli")) parameters.set("moduli", std::int64_t{15});
+            // On uniform matrices rounding errors grow, so that any difference becomes visible.
+            const bool any_square = method().problem == Problem::named("gesv") && !needs(method(), Need::spd);
+            const MatrixKind kind =
+                any_square ? MatrixKind::uniform : fit_kinds(method(), parameters).front();
+            const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
+            EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters),
+                                    run_method(emulated, method(), inputs, parameters)))
+                << describe_run<T>(context, method(), shape, parameters, to_string(kind));
+          });
     }
   });
 }
@@ -178,14 +180,14 @@ TEST_P(GpuAgainstEmulated, PinnedOperandsGiveTheSameBits) {
       if (method().accepts != nullptr && !method().accepts(shape, parameters)) continue;
       const MatrixKind kind = fit_kinds(method(), parameters).front();
       const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind);
-      EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters, true),
+      EXPECT_TRUE(same_values(run_method(context, method(), inputs, parameters, /*pinned=*/true),
                               run_method(context, method(), inputs, parameters)))
           << describe_run<T>(context, method(), shape, parameters, to_string(kind));
     }
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(true)),
+INSTANTIATE_TEST_SUITE_P(All, GpuAgainstEmulated, testing::ValuesIn(gpu_methods(/*portable_only=*/true)),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return test_name(info.param);
                          });

@@ -25,8 +25,8 @@ class MixedGmres : public RefinedOnGpu {
     spec.rows = spec.cols = n;
     spec.condition = condition;
     spec.mode = mode;
-    inputs.a = generate<double>(spec, 1);
-    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    inputs.a = generate<double>(spec, /*threads=*/1);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
     return inputs;
   }
   /// Returns a system whose rows, columns or both decrease over twelve decades.
@@ -38,15 +38,15 @@ class MixedGmres : public RefinedOnGpu {
         inputs.a(i, j) = (inputs.a(i, j) - 0.5) * std::pow(10, -12 * steps / static_cast<double>(n));
       }
     }
-    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
     return inputs;
   }
 };
 
-TEST_F(MixedGmres, PassesTheTestsOfAllRows) {
+TEST_F(MixedGmres, PassesTheTestsOfAllMethods) {
   for (const std::int64_t n : {1, 2, 33}) {
-    expect_right<double>(*context, mixed, n, {});
-    expect_right<float>(*context, mixed, n, {});
+    expect_right<double>(*context, mixed, n, /*blocks=*/{});
+    expect_right<float>(*context, mixed, n, /*blocks=*/{});
     expect_singular_is_a_result<double>(*context, mixed, n);
     expect_singular_is_a_result<float>(*context, mixed, n);
     expect_workspace_is_enough<double>(*context, mixed, n);
@@ -58,8 +58,8 @@ TEST_F(MixedGmres, PassesTheTestsOfAllRows) {
   expect_smallest_info<float>(*context, mixed, 33);
   if (small()) return;
   for (const std::int64_t n : {97, 257, 512}) {
-    expect_right<double>(*context, mixed, n, {});
-    expect_right<float>(*context, mixed, n, {});
+    expect_right<double>(*context, mixed, n, /*blocks=*/{});
+    expect_right<float>(*context, mixed, n, /*blocks=*/{});
     expect_workspace_is_enough<double>(*context, mixed, n);
   }
 }
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(All, MixedGmresSizes,
                          testing::Values(1, 2, 33, 256, 257, 289, 600, 1300, 2100, 2600, 2601));
 
 TEST_F(MixedGmres, RefinesModerateConditions) {
-  expect_refined(conditioned(order(), 1e6, 3));
+  expect_refined(conditioned(order(), 1e6, /*mode=*/3));
   expect_refined(inputs_of<double>(order(), MatrixKind::diagonally_dominant));
 }
 
@@ -132,10 +132,10 @@ TEST_F(MixedGmres, RefinesOneTinySingularValue) {
 TEST_F(MixedGmres, RefinesOneTinySingularValueWithSeveralRightHandSides) {
   const std::int64_t n = order();
   for (const std::int64_t nrhs : {3, 20}) {
-    Inputs<double> inputs = conditioned(n, 1e8, 2);
+    Inputs<double> inputs = conditioned(n, 1e8, /*mode=*/2);
     inputs.shape = shape(n, nrhs);
-    inputs.x_true = generate_solution<double>(n, nrhs, 1);
-    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+    inputs.x_true = generate_solution<double>(n, nrhs, /*seed=*/1);
+    inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
     expect_refined(inputs);
   }
 }
@@ -146,9 +146,10 @@ TEST_F(MixedGmres, RefinesGradedMatrices) {
   const Method& recursive = row("recursive");
   for (const std::int64_t n :
        small() ? std::vector<std::int64_t>{100} : std::vector<std::int64_t>{300, 1500}) {
-    for (const int which : {1, 2, 3}) {
-      SCOPED_TRACE(testing::Message() << n << ", graded " << which);
-      const Inputs<double> inputs = graded(n, which % 2 != 0, which / 2 != 0);
+    for (const auto& [rows, columns] :
+         {std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+      SCOPED_TRACE(testing::Message() << n << ", graded rows " << rows << ", columns " << columns);
+      const Inputs<double> inputs = graded(n, rows, columns);
       expect_refined(inputs);
       const double direct = check(recursive, inputs, run(recursive, inputs)).forward_error;
       EXPECT_LE(check(mixed, inputs, run(inputs)).forward_error, std::max(100 * direct, 1e-10));
@@ -168,8 +169,8 @@ TEST_F(MixedGmres, RefinesScalesBeyondFloat) {
 }
 
 TEST_F(MixedGmres, SolvesLargeConditionsDirectly) {
-  expect_direct(conditioned(order(), 1e12, 3));
-  expect_direct(conditioned(order(), 1e14, 5));
+  expect_direct(conditioned(order(), 1e12, /*mode=*/3));
+  expect_direct(conditioned(order(), 1e14, /*mode=*/5));
   if (small()) return;
   // The method detects these conditions in a sample of rows and columns, before it factors any column.
   for (const int mode : {1, 3, 5}) {
@@ -184,7 +185,7 @@ TEST_F(MixedGmres, RefinesPermutations) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
   fill(inputs.a, [&](std::int64_t i, std::int64_t j) { return i == (j + 5) % n ? 3 : 0; });
-  inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+  inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
   expect_refined(inputs);
 }
 
@@ -206,7 +207,7 @@ TEST_F(MixedGmres, RefinesWithMultipliersFarAboveOne) {
   inputs.a(small_pivot, small_pivot) = 0x1p-10;
   inputs.a(small_pivot, last) = 1;
   inputs.a(beyond, small_pivot) = 1;
-  inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, 1);
+  inputs.b = right_hand_side<double>(inputs.a, inputs.x_true, /*threads=*/1);
   expect_refined(inputs);
 }
 
@@ -282,21 +283,22 @@ TEST_P(MixedGmresColumns, RefinesEveryRightHandSideByItsOwnNorm) {
 // The kernels take 1, 4, 8 or 16 right-hand sides at a time; 64 are refined together.
 INSTANTIATE_TEST_SUITE_P(All, MixedGmresColumns, testing::Values(2, 5, 9, 17, 64, 70));
 
-/// A right-hand side takes the same steps in a group as alone, so a group takes the iterations of its slowest
-/// one.
+/// Right-hand sides that are refined together take the same steps as alone. All of them together therefore
+/// take as many iterations as the slowest one.
 TEST_F(MixedGmres, CountsTheIterationsOfTheSlowest) {
   const Inputs<double> inputs = inputs_of<double>(order(), MatrixKind::uniform, 3);
-  std::int64_t most = 0;
+  std::int64_t slowest = 0;
   for (std::int64_t r = 0; r < 3; ++r) {
     run(with_column(inputs, r));
-    most = std::max(most, context->report.iterations);
+    slowest = std::max(slowest, context->report.iterations);
   }
   run(inputs);
-  EXPECT_LE(context->report.iterations, most + 1);
-  EXPECT_GE(context->report.iterations, most - 1);
+  EXPECT_LE(context->report.iterations, slowest + 1);
+  EXPECT_GE(context->report.iterations, slowest - 1);
 }
 
-/// If one right-hand side cannot be refined, its whole group is solved directly. Earlier groups stay refined.
+/// 64 right-hand sides are refined together, as a group. If one of them cannot be refined, its whole group is
+/// solved directly. Earlier groups stay refined.
 TEST_F(MixedGmres, SolvesAGroupWithNaNDirectly) {
   const std::int64_t n = order();
   Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform, 9);

@@ -15,7 +15,7 @@ class OnGpu : public testing::Test {
   static bool small() { return std::getenv("GAUSSWEEP_SMALL") != nullptr; }
 
  protected:
-  void SetUp() override { require(0); }
+  void SetUp() override { require(/*needed=*/0); }
   /// Skips the test if the GPU's compute capability is below `needed`, 90 for 9.0. Sets `device` and
   /// `context`.
   void require(int needed) {

@@ -60,7 +60,8 @@ TEST_F(RecordingOnGpu, VendorRoutinesWorkAfterARecordingOrARefusal) {
     SCOPED_TRACE(method.id());
     for (const Shape& shape : shapes(method, 120)) {
       if (method.accepts != nullptr && !method.accepts(shape, defaults(method))) continue;
-      const Inputs<double> inputs = make_inputs<double>(method.problem, shape, fit_kinds(method, {}).front());
+      const Inputs<double> inputs =
+          make_inputs<double>(method.problem, shape, fit_kinds(method, /*parameters=*/{}).front());
       MethodRun<double> run(*context, method, Backend::cuda, defaults(method), shape);
       run.upload(inputs);
       run.warm_up();
@@ -84,7 +85,7 @@ TEST_F(RecordingOnGpu, VendorRoutinesWorkAfterARecordingOrARefusal) {
   EXPECT_GT(recorded, 0);
 }
 
-TEST_F(RecordingOnGpu, CacheFlushWritesTwiceTheL2) {
+TEST_F(RecordingOnGpu, CacheFlushCompletes) {
   EXPECT_GT(last_cache_bytes(*device), std::size_t{1} << 16);
   CacheFlush flush(*device);
   flush();

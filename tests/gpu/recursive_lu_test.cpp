@@ -17,12 +17,12 @@ class RecursiveLu : public OnGpu {
   static Inputs<T> uniform(std::int64_t n) {
     return square_inputs<T>("getrf", n, MatrixKind::uniform);
   }
-  /// Expects the pivots of another method, and its factors within `most`.
-  void expect_factors_of(const Answer<double>& reference, const Inputs<double>& inputs, double most) {
+  /// Expects the pivots of another method, and its factors with a difference of at most `tolerance`.
+  void expect_factors_of(const Answer<double>& reference, const Inputs<double>& inputs, double tolerance) {
     const Answer<double> ours = run("getrf/recursive", inputs);
     EXPECT_EQ(ours.info, 0);
     EXPECT_EQ(ours.pivots, reference.pivots);
-    EXPECT_LE(difference(Problem::named("getrf"), inputs.shape, ours, reference).largest, most);
+    EXPECT_LE(difference(Problem::named("getrf"), inputs.shape, ours, reference).largest, tolerance);
   }
   static Answer<double> lapack(const Inputs<double>& inputs) {
     CpuContext on_host(Backend::host);
@@ -36,7 +36,7 @@ class RecursiveLuSizes : public RecursiveLu, public testing::WithParamInterface<
 TEST_P(RecursiveLuSizes, FactorsEqualTheVendors) {
   if (small()) GTEST_SKIP() << "small sizes only";
   const Inputs<double> inputs = uniform<double>(GetParam());
-  expect_factors_of(run("getrf/cusolver", inputs), inputs, 1e-9);
+  expect_factors_of(run("getrf/cusolver", inputs), inputs, /*tolerance=*/1e-9);
 }
 
 // 1300: exchanges of more than 512 rows. 1100, 2100 and 4101: columns beyond the last block of 1024. 2300: a
@@ -52,7 +52,7 @@ class RecursiveLuPanels : public RecursiveLu, public testing::WithParamInterface
 
 TEST_P(RecursiveLuPanels, PanelsWithinABlockEqualLapack) {
   const Inputs<double> inputs = uniform<double>(GetParam());
-  expect_factors_of(lapack(inputs), inputs, 1e-9);
+  expect_factors_of(lapack(inputs), inputs, /*tolerance=*/1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecursiveLuPanels, testing::Values(64, 101, 290));
@@ -79,7 +79,7 @@ TYPED_TEST(RecursiveLuOf, FiftyOddOrdersAreAccurate) {
 TEST_F(RecursiveLu, BreaksTiesAsLapackDoes) {
   Inputs<double> inputs = uniform<double>(128);
   fill(inputs.a, [](std::int64_t i, std::int64_t j) { return __builtin_parityll(i & j) != 0 ? -1 : 1; });
-  expect_factors_of(lapack(inputs), inputs, 0);
+  expect_factors_of(lapack(inputs), inputs, /*tolerance=*/0);
 }
 
 }  // namespace

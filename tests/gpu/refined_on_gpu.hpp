@@ -12,7 +12,7 @@ namespace gaussweep::testing_help {
 class RefinedOnGpu : public OnGpu {
  protected:
   explicit RefinedOnGpu(std::string problem) : problem_(std::move(problem)) {}
-  void SetUp() override { require(90); }
+  void SetUp() override { require(/*needed=*/90); }
 
   const Method& row(const char* name) const { return row_of(problem_ + "/" + name); }
   using OnGpu::run;
@@ -34,7 +34,8 @@ class RefinedOnGpu : public OnGpu {
   }
 
   /// Expects a refined answer that is as accurate as the vendor's; the vendor's is not computed for large
-  /// matrices. @return the number of iterations
+  /// matrices.
+  /// @return the number of iterations
   template <class T>
   std::int64_t expect_refined(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);
@@ -50,7 +51,8 @@ class RefinedOnGpu : public OnGpu {
     return report.iterations;
   }
   /// Expects the fallback: the bits of the direct solve (the method `recursive`), and a report without
-  /// convergence. @return the number of wasted iterations
+  /// convergence.
+  /// @return the number of wasted iterations
   template <class T>
   std::int64_t expect_direct(const Inputs<T>& inputs) {
     const Answer<T> ours = run(inputs);

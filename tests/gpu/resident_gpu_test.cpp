@@ -7,7 +7,8 @@
 namespace gaussweep {
 namespace {
 
-Method row(Layout layout) {
+/// Returns a method that has only the properties that Staging reads.
+Method method_with(Layout layout) {
   Method method;
   method.problem = Problem::named("gesv");
   method.variant = "staged";
@@ -44,11 +45,12 @@ void expect_reusable_inputs(std::int64_t n, std::int64_t nrhs) {
   const InputViews<T> views = views_of(inputs);
   for (const Layout from : {Layout::column_major, Layout::row_major, Layout::augmented}) {
     for (const Layout to : {Layout::column_major, Layout::row_major, Layout::augmented}) {
-      const Method first = row(from), second = row(to);
-      Staging<T> previous(*device, first, {}, shape, 1), fresh(*device, second, {}, shape, 1);
+      const Method first = method_with(from), second = method_with(to);
+      Staging<T> previous(*device, first, /*parameters=*/{}, shape, /*sets=*/1),
+          fresh(*device, second, /*parameters=*/{}, shape, /*sets=*/1);
       previous.upload(inputs);
       fresh.upload(inputs);
-      Staging<T> staging(*device, second, {}, shape, 1, previous.release_inputs());
+      Staging<T> staging(*device, second, /*parameters=*/{}, shape, /*sets=*/1, previous.release_inputs());
       EXPECT_EQ(staging.has_resident_inputs(), from == to);
       staging.upload_from(context, views);
       EXPECT_EQ(elements(*device, staging, n, nrhs), elements(*device, fresh, n, nrhs))

@@ -13,7 +13,7 @@ namespace {
 
 class ResiduesOnGpu : public OnGpu {
  protected:
-  void SetUp() override { require(90); }
+  void SetUp() override { require(/*needed=*/90); }
   /// Multiplies by residues, even at sizes for which the method would choose the vendor's GEMM.
   Answer<double> multiply(const Inputs<double>& inputs) {
     Parameters parameters = defaults(row_of("gemm/residues"));

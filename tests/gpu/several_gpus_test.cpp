@@ -29,8 +29,8 @@ class OnTwoGpus : public OnGpu, public testing::WithParamInterface<std::string> 
     require(method().capability);
     if (IsSkipped()) return;
     if (cuda_device_count() < 2) GTEST_SKIP() << "needs two GPUs";
-    group.emplace(*context, 2);
-    if (const std::string fault = group->peer_fault(2); !fault.empty()) GTEST_SKIP() << fault;
+    group.emplace(*context, /*count=*/2);
+    if (const std::string fault = group->peer_fault(/*count=*/2); !fault.empty()) GTEST_SKIP() << fault;
     context->group = &*group;
   }
   const Method& method() const { return row_of(GetParam()); }
@@ -45,7 +45,7 @@ class OnTwoGpus : public OnGpu, public testing::WithParamInterface<std::string> 
   void expect_right(const Shape& shape) {
     SCOPED_TRACE(testing::Message() << "n = " << shape.n << " in " << to_string(precision_of<T>));
     const Inputs<T> inputs = make_inputs<T>(method().problem, shape, kind_for(method().problem));
-    Parameters parameters = parameters_of(2);
+    Parameters parameters = parameters_of(/*gpus=*/2);
     if (shape.n <= 500 && !method().vendor) parameters.set("block", std::int64_t{32});
     MethodRun<T> run(*context, method(), Backend::cuda, parameters, shape);
     run.upload(inputs);
@@ -94,7 +94,7 @@ TEST_P(OnTwoGpus, AreFasterThanOneGpu) {
   if (method().vendor) GTEST_SKIP() << "a vendor's method";
   const std::int64_t n = std::atoll(order);
   const Inputs<double> inputs = make_inputs<double>(method().problem, {n, n, n}, kind_for(method().problem));
-  const double one = milliseconds(inputs, 1), two = milliseconds(inputs, 2);
+  const double one = milliseconds(inputs, /*gpus=*/1), two = milliseconds(inputs, /*gpus=*/2);
   std::printf("%s n %lld: %.1f ms on one GPU, %.1f ms on two, %.2f times as fast\n", GetParam().c_str(),
               static_cast<long long>(n), one, two, one / two);
   std::fflush(stdout);
