@@ -46,7 +46,8 @@ struct MatrixFacts {
   /// Returns the triangle of a triangular matrix; lower if it is diagonal. @pre is_triangular()
   Uplo triangle() const { return upper_bandwidth == 0 ? Uplo::lower : Uplo::upper; }
 };
-/// Computes the properties. @param roundoff u of the precision in which the matrix will be used
+/// Computes the properties.
+/// @param roundoff u of the precision in which the matrix will be used
 /// @pre every element is finite
 MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff = roundoff_of(Precision::float64));
 

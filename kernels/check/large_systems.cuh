@@ -85,7 +85,8 @@ struct Norms {
   double columns;  ///< the largest column sum of |elements|
   double squares;  ///< the sum of squares
 };
-/// Returns the norms. @tparam Columns, Squares false: leaves out Norms::columns or Norms::squares
+/// Returns the norms.
+/// @tparam Columns, Squares false: leaves out Norms::columns or Norms::squares
 template <bool Columns, bool Squares, class T>
 __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
   unsigned long long largest = 0;

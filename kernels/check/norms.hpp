@@ -181,8 +181,9 @@ struct ElementDifference {
 };
 
 /// Combines the differences (element_differences.hpp) of all columns, in order. Results beyond the range of
-/// double become the largest double. @param elements the number of elements of the part @param exponent as
-/// for `pair_difference`
+/// double become the largest double.
+/// @param elements the number of elements of the part
+/// @param exponent as for `pair_difference`
 inline ElementDifference combined(const std::vector<ColumnDifferences>& columns, std::int64_t elements,
                                   std::int64_t exponent, double y_norm) {
   ColumnDifferences all;
@@ -204,8 +205,8 @@ inline ElementDifference combined(const std::vector<ColumnDifferences>& columns,
 
 /// Compares x and y column by column, with the same result for any number of threads. Each matrix is read
 /// only once, because it may exceed the caches.
-/// @param x_norm, y_norm max_norm of x and y over `part` @pre both are finite, of the same shape and not
-/// empty
+/// @param x_norm, y_norm max_norm of x and y over `part`
+/// @pre both are finite, of the same shape and not empty
 template <class T>
 ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
                                      double y_norm) {

@@ -44,7 +44,8 @@ class Reductions {
   virtual WideNumber frobenius_norm(const HostMatrix<T>& a) = 0;
   /// Returns max |a_ij| of every column.
   virtual std::vector<double> column_maxima(const HostMatrix<T>& a) = 0;
-  /// @param x_norm, y_norm max_norm of x and y over `part` @pre both have the same shape and are not empty
+  /// @param x_norm, y_norm max_norm of x and y over `part`
+  /// @pre both have the same shape and are not empty
   virtual ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                                double x_norm, double y_norm) = 0;
   virtual std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,

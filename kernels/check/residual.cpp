@@ -184,7 +184,8 @@ bool is_moderate(int exponent) {
 
 /// Returns the measure of rows [0, rows) of the tile's column c. Computes it in double, which is faster than
 /// tile_residual and include() and gives the same bits; nullopt if doubles might overflow or underflow.
-/// @param targets the column of C @param powers 2^(row exponent), or 0 if this exponent is not moderate
+/// @param targets the column of C
+/// @param powers 2^(row exponent), or 0 if this exponent is not moderate
 /// @param exponent the column's exponent
 std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
                                                int rows, int c, int exponent, Measure measure) {

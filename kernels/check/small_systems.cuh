@@ -76,7 +76,8 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
 }
 
 /// Sets `row` such that row `lane` of P A is row `row` of A. Returns false if pivots or info contradict the
-/// factors. @param pivot_is_zero the diagonal element in the lane's row of the factors is 0
+/// factors.
+/// @param pivot_is_zero the diagonal element in the lane's row of the factors is 0
 template <int N, class T>
 __device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, std::int64_t s,
                                                bool pivot_is_zero, int& row) {

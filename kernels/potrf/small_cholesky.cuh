@@ -26,8 +26,8 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
-/// Factors one matrix per thread block, in panels of 32 columns. @tparam S the work split: sizes of the
-/// thread block
+/// Factors one matrix per thread block, in panels of 32 columns.
+/// @tparam S the work split: sizes of the thread block
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;

@@ -36,7 +36,8 @@ struct LaunchArguments {
   }
 };
 
-/// A thread block's shared memory. @tparam GroupsPerUpdate as for Schedule
+/// A thread block's shared memory.
+/// @tparam GroupsPerUpdate as for Schedule
 template <class T, int GroupsPerUpdate>
 struct SharedStorage {
   static constexpr int elements = stages * TileProduct<T, 2 * tile_order, 2 * tile_order, 4>::slice_elements;

@@ -12,7 +12,8 @@
 
 namespace gaussweep {
 
-/// Returns the memory layout of a GPU's part of a DistributedMatrix. @param element_bytes bytes per element
+/// Returns the memory layout of a GPU's part of a DistributedMatrix.
+/// @param element_bytes bytes per element
 GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element_bytes);
 
 /// An n x n matrix in the memory of several devices, with the leading dimension

@@ -116,8 +116,8 @@ class Staging {
   std::string forbidden_writes(Context& context, int set, bool negated);
   /// Returns the operands of working set `set`, from 0.
   Operands<T> operands(int set);
-  /// Returns the answer of working set `set`. @param column_major_answer the answer, already converted to
-  /// column-major on the device, or null
+  /// Returns the answer of working set `set`.
+  /// @param column_major_answer the answer, already converted to column-major on the device, or null
   Answer<T> download(int set, const T* column_major_answer = nullptr);
   /// Writes the answer without pivots, column-major, to memory of the answer's size. Returns info.
   std::int64_t download_to(T* destination, int set);

@@ -35,7 +35,8 @@ constexpr int prefetched_tiles = sizeof(T) == 4 && R == 1   ? 3
                                  : sizeof(T) == 8 && R == 8 ? 1
                                                             : 2;
 
-/// Launches the kernel. @param items number of block rows of all sweeps, plus 1 for row exchanges
+/// Launches the kernel.
+/// @param items number of block rows of all sweeps, plus 1 for row exchanges
 template <class T, int R, bool Paired, bool Transposed>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
   const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));

@@ -53,8 +53,8 @@ struct Slice {
   T value[columns_per_warp][rows_per_lane];
 };
 
-/// Returns row v, from 0, of a lane's two rows within a block row. @tparam Paired true: the lane's rows are
-/// adjacent, so that one access loads both
+/// Returns row v, from 0, of a lane's two rows within a block row.
+/// @tparam Paired true: the lane's rows are adjacent, so that one access loads both
 template <bool Paired>
 __device__ __forceinline__ int row_of(int lane, int v) {
   return Paired ? rows_per_lane * lane + v : lane + lanes * v;

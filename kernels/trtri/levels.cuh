@@ -248,7 +248,8 @@ class TriangleInverse {
     }
   }
 
-  /// Launches level_products.cuh. @param tiles number of 64 x 64 tiles of C in all pairs
+  /// Launches level_products.cuh.
+  /// @param tiles number of 64 x 64 tiles of C in all pairs
   void launch(const Product& p, int pairs, int tiles) {
     const bool uses_64_tiles = tiles * a_.count >= schedule_.min_64_tiles &&
                                simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
