@@ -5,7 +5,7 @@
 
 namespace gaussweep {
 
-/// The device and precision that a method is chosen for.
+/// The device and the precision for which a method is chosen.
 struct MethodTarget {
   Backend backend;
   int capability;  ///< compute capability of the GPU; 0 for other backends

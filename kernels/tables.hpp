@@ -14,7 +14,7 @@ struct ProblemTable {
 
 /// Returns the tables of kernels/ (defined in registry.cpp).
 std::vector<ProblemTable> builtin_tables();
-/// Returns the tables that `all_problems` and `builtin_registry` are made from. The default definition
+/// Returns the tables from which `all_problems` and `builtin_registry` are made. The default definition
 /// returns builtin_tables(). A program can define the function itself to add tables.
 std::vector<ProblemTable> problem_tables();
 
@@ -24,7 +24,7 @@ struct PortableEntries {
   Entry emulated;
 };
 
-/// Creates a method's row with the fields that every method sets.
+/// Returns a Method, a row of the registry, with the fields that every method sets.
 inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
@@ -40,8 +40,8 @@ inline Method on_cpu(Method method, Entry entry) {
   method.host = entry;
   return method;
 }
-/// Marks the method as CUDA code for compute capability 3.5 and later. 3.5 is the oldest capability that the
-/// supported CUDA versions compile for.
+/// Marks the method as CUDA code for compute capability 3.5 and later. The supported CUDA versions generate
+/// no code for older GPUs.
 inline Method on_gpu(Method method, Entry entry) {
   method.capability = 35;
   method.backends = {Backend::cuda};

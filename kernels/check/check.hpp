@@ -58,7 +58,7 @@ struct Findings {
 ///
 /// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
 /// otherwise. The ratio is infinite only if the answer or an operand holds NaN or Inf. A finite quotient
-/// beyond the range of double becomes the largest double, and a quotient that is not 0 never becomes 0.
+/// beyond the range of double becomes the largest double, and a positive quotient stays positive.
 /// `ratio_bound` is at most max(1, ratio) / 1000, except if n is above about 100 and elements of L or U are
 /// more than 1e3 times as large as those of A. Even then the interval ratio ± ratio_bound contains neither
 /// the tolerance nor ten times the tolerance, so that the status is certain.

@@ -233,7 +233,8 @@ __global__ void __launch_bounds__(product_threads)
     right.load();
   }
   for (std::int64_t k0 = first_k; k0 < end; k0 += depth) {
-    // The sums over `depth` values of k: `high` of the products of high parts (exact), `low` of the others.
+    // The sums over `depth` values of k: `high` adds the products of two high parts, exactly; `low` adds all
+    // other products.
     double high[microtile][microtile] = {}, low[microtile][microtile] = {};
     for (int chunk_index = 0; chunk_index < depth / chunk; ++chunk_index) {
       __syncthreads();

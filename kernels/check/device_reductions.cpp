@@ -121,7 +121,7 @@ std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& i
 template <class T>
 std::unique_ptr<Reductions<T>> device_reductions(Context& context, std::vector<DeviceCopy<T>> copies,
                                                  std::size_t workspace) {
-  // `copies` are in the memory of the first device only, which therefore does all reductions of them.
+  // `copies` are in the memory of the first device only. The first device therefore computes all reductions.
   if (context.group != nullptr && copies.empty())
     return std::make_unique<GroupReductions<T>>(context, workspace);
   return on_one_device<T>(context, std::move(copies), workspace, ColumnShare{});

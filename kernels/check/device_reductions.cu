@@ -107,7 +107,7 @@ class DeviceReductions final : public Reductions<T> {
     const Scratch::Piece differences =
         scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnDifferences));
     const auto columns = differences.as<ColumnDifferences>();
-    // If there are few columns, each thread block processes only one of them, so that more blocks run.
+    // If there are few columns, each thread block processes only one column, so that more blocks run.
     constexpr int width = lines_per_block;
     const bool is_narrow = y.cols <= width;
     const auto blocks = static_cast<unsigned>(is_narrow ? y.cols : (y.cols + width - 1) / width);

@@ -52,7 +52,8 @@ struct MatrixFacts {
 MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff = roundoff_of(Precision::float64));
 
 /// Returns true if every |a_ij - a_ji| is at most n u max |a_ij|. Methods read one triangle and assume that
-/// the other one mirrors it. Asymmetry up to this limit changes the ratio of an answer by at most about 1.
+/// the other triangle is its mirror image. Asymmetry up to this limit changes the ratio of an answer by at
+/// most about 1.
 template <class T>
 bool is_symmetric(const MatrixView<const T>& a, double roundoff = roundoff_of(precision_of<T>));
 

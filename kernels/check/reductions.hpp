@@ -1,6 +1,6 @@
 #pragma once
 /// The interface of the reductions (norms, maxima, residuals) that verification needs. They run on the CPU,
-/// or on the device that holds the matrices (device_reductions.hpp), and give the same bits.
+/// or on the device that holds the matrices (device_reductions.hpp). Both implementations give the same bits.
 
 #include <optional>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-/// The functions that verify answers ("verifiers"); each problem uses one of them. `check` (check.hpp) first
+/// The functions that verify answers ("verifiers"); each problem uses one verifier. `check` (check.hpp) first
 /// checks the shapes and that the operands and the answer are finite, then calls the problem's verifier
 /// (ProblemRow::judge).
 

@@ -35,7 +35,7 @@ template <class T>
 struct HostMatrix {
   HostMatrix() = default;
   HostMatrix(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
-  /// Makes a matrix with uninitialized elements; the caller writes all of them.
+  /// Makes a matrix with uninitialized elements; the caller writes all elements.
   static HostMatrix uninitialized(std::int64_t r, std::int64_t c) {
     HostMatrix matrix;
     matrix.rows = r;

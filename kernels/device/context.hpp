@@ -41,7 +41,7 @@ struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stre
 struct Context {
   explicit Context(Device& d) : device(d) {}
 
-  /// Starts a stage, e.g. "eliminate". Costs nothing unless stages are measured.
+  /// Starts a stage, e.g. "eliminate". Does nothing in runs that do not measure stages.
   void stage(std::string_view name) {
     if (stages != nullptr) stages->mark(name);
   }

@@ -134,8 +134,8 @@ enum class Priority { high, low };
 /// Creates a device for GPU `index` of those visible to this process. Throws DeviceError if there is none or
 /// if this build has no CUDA.
 std::unique_ptr<Device> make_cuda_device(int index, Priority priority = Priority::high);
-/// Loads cuBLAS and cuSOLVER, so that no timed run has to. Throws DeviceError if one is missing. Does nothing
-/// in a build without CUDA.
+/// Loads cuBLAS and cuSOLVER, so that no timed run loads them. Throws DeviceError if one is missing. Does
+/// nothing in a build without CUDA.
 void load_vendor_libraries();
 /// Returns the number of GPUs that this process can see. If it is 0, `why` receives the reason, e.g. no
 /// driver.

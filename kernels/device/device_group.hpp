@@ -44,7 +44,7 @@ class DeviceGroup {
   /// Makes the stream for computations of device `index` wait for the copies queued by the other devices of
   /// the first `count`. These copies may read memory of device `index`.
   void wait_for_others_copies(int index, int count);
-  /// Returns the device's stream for copies.
+  /// Returns the device's copy stream: a stream on which only copies run.
   Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copy_stream; }
 
   /// Makes the first `count` devices wait for the work queued on the first device.

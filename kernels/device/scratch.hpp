@@ -11,7 +11,7 @@
 
 namespace gaussweep {
 
-/// A cache of device buffers, because allocating a buffer takes longer than most kernels that use it.
+/// A cache of device buffers. Allocating a buffer takes longer than most kernels that use the buffer.
 class Scratch {
  public:
   explicit Scratch(Device& device) : device_(device) {}

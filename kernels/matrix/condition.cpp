@@ -10,7 +10,8 @@
 namespace gaussweep {
 namespace {
 
-/// The number of reflectors per side. One makes the matrix dense; the others mix its singular vectors more.
+/// The number of reflectors per side. One reflector makes the matrix dense. Further reflectors mix the
+/// singular vectors more.
 constexpr int reflectors = 3;
 
 /// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.

@@ -58,7 +58,7 @@ void check_range(const MatrixSpec& spec) {
   const std::string range = "low = " + shortest(spec.low) + ", high = " + shortest(spec.high);
   if (!(spec.low < spec.high)) reject(spec, "low must be less than high, not " + range);
   const double largest = std::fmax(std::fabs(spec.low), std::fabs(spec.high));
-  // In this range no element overflows in float, and no nonzero element becomes 0.
+  // In this range all elements are finite in float, and nonzero elements stay nonzero.
   if (!(largest >= 1e-20 && largest <= 1e30)) {
     reject(spec, "the larger of |low| and |high| must be 1e-20 to 1e30, not " + range);
   }

@@ -13,8 +13,8 @@ struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
-/// Returns the random bits for a counter and a key. They depend on nothing else, so that a matrix does not
-/// depend on the order in which its elements are generated.
+/// Returns the random bits for a counter and a key. The bits depend only on these two arguments. A matrix is
+/// therefore the same for any order in which its elements are generated.
 GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t key) {
   std::uint32_t key_low = static_cast<std::uint32_t>(key);
   std::uint32_t key_high = static_cast<std::uint32_t>(key >> 32);

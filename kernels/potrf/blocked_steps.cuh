@@ -4,9 +4,9 @@
 ///
 /// Blocks have 16 x 16 elements, one per thread. For each diagonal block, kernel `topleft` factorises it and
 /// kernel `strip` solves for the blocks below it. The products of the solved blocks are then subtracted from
-/// the trailing blocks. Kernel `diagupdate` updates the diagonal blocks. Kernel `loupdate` updates the
-/// others, with one thread block per block column. Alternatively one launch of `update` updates all trailing
-/// blocks, with one thread block per block.
+/// the trailing blocks. Kernel `diagupdate` updates the diagonal blocks. Kernel `loupdate` updates the blocks
+/// below the diagonal, with one thread block per block column. Alternatively one launch of `update` updates
+/// all trailing blocks, with one thread block per block.
 ///
 /// This version works for any n (elements beyond the edge of the matrix count as 0) and for both triangles.
 /// The comments describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all

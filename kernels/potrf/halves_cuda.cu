@@ -5,8 +5,8 @@
 /// are as accurate as float products. The method factors a copy of the matrix, scaled by powers of two to a
 /// diagonal of about 1. The factor is then in the range of FP16. Layout: column-major; the factor replaces
 /// the triangle `uplo` of A. Cost: 1/3 n^3 operations, executed as n^3 operations in FP16, because each
-/// product becomes three. Workspace: that of potrf/recursive, a copy, and 4 FP16 numbers for each of n x 4096
-/// elements. info is as for potrf/recursive. Needs compute capability 9.0.
+/// product becomes three. Workspace: as for potrf/recursive, plus a copy of the matrix, plus 4 FP16 numbers
+/// per element of an n x 4096 panel. info is as for potrf/recursive. Needs compute capability 9.0.
 ///
 /// Error: |A - L L^T| is of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 10.3). In addition, splitting floats changes each term of a product by up to

@@ -130,8 +130,8 @@ class Worker {
   }
 
   /// Returns the address of an operand tile's state, for tile column `column`. lane % 4 selects the tile: 0
-  /// and 1 are the rows of the left operand, 2 and 3 those of the right one. Returns null if the task does
-  /// not multiply this column.
+  /// and 1 are the two tiles of the left operand, 2 and 3 the two tiles of the right operand. Returns null if
+  /// the task does not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);

@@ -41,9 +41,9 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. The fragments are those of the
-/// overload for double in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two columns, and two rows
-/// of B. Omits the smallest of the four TF32 products.
+/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. The fragments have the same layout as
+/// in the overload for double in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two columns, and two
+/// rows of B. Omits the smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__

@@ -54,7 +54,8 @@ class Schedule {
       begin_step();
     }
     int number = static_cast<int>(ticket - first_ticket_);
-    // The first column whose products the diagonal and panel tasks subtract. Updates subtract the others.
+    // The first column whose products the diagonal and panel tasks subtract. Updates subtract the products of
+    // earlier columns.
     const int first_column = min_of((step_ - 1) / group_columns * group_columns, tail_begin_);
     if (number < diagonal_)
       return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};

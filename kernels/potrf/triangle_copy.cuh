@@ -8,8 +8,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Returns the power of two s for which s^2 `value` is in [1/2, 2). Returns 1 if `value` is not positive or
-/// not finite. The offsets keep the dividend positive, so that the division rounds down.
+/// Returns the power of two s for which s^2 `value` is in [1/2, 2). Returns 1 if `value` is negative, 0,
+/// infinite or NaN. The offsets keep the dividend positive, so that the division rounds down.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
   if (!(value > 0) || std::isinf(value)) return 1;

@@ -45,9 +45,9 @@ class TriangleReceiver {
     }
     inverse_ = thread() < 64 ? simt::load_volatile(mailbox_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
   }
-  /// Returns true to all lanes of a warp if an element of one of them was not in the mailbox yet.
+  /// Returns true to all lanes of a warp if the mailbox still lacks an element of one of these lanes.
   __device__ __forceinline__ bool has_missing_element() const {
-    // Tests the inverse last: otherwise the compiler moves registers that loads still write to.
+    // Tests the inverse last: otherwise the compiler moves registers whose loads are still in flight.
     bool missing = false;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_unpublished(value_[k]);

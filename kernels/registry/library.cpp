@@ -219,7 +219,7 @@ AnswerIn answer_of(char answer, const std::string& where) {
   }
 }
 
-/// Sets the method's needs: those of the problem, then `names`.
+/// Sets the method's needs: the needs of the problem, then `names`.
 void add_needs(Method& method, const std::vector<std::string>& names, const std::string& where) {
   method.needs = method.problem->needs;
   for (const std::string& name : names) {
@@ -276,7 +276,8 @@ Method method_of(const gaussweep_method& from, int number) {
   return method;
 }
 
-/// Returns the number of the processor (e_machine) that an ELF file is built for; 0 if it is not an ELF file.
+/// Returns the number of the processor (e_machine) for which an ELF file is built; 0 if it is not an ELF
+/// file.
 int machine_of(const std::string& path) {
   std::array<char, 20> header{};
   std::ifstream(path, std::ios::binary).read(header.data(), header.size());

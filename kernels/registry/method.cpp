@@ -184,7 +184,7 @@ Entry& Method::entry(Backend backend) {
 }
 
 bool Method::has(Precision precision) const {
-  // A CUDA-only row has no entries in a build without CUDA. It is assumed to have both precisions.
+  // In a build without CUDA, a CUDA-only row has no entries. It then counts as having both precisions.
   bool any_entry = false;
   for (const Entry* entry : {&cuda, &emulated, &host}) {
     if (!*entry) continue;

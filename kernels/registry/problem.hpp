@@ -68,7 +68,7 @@ enum class UsedElements {
   triangle,           ///< one triangle; the other elements are not read and regarded as 0
   mirrored_triangle,  ///< one triangle of a symmetric matrix; the other triangle is its transpose
 };
-/// The state of the answer if LAPACK's info > 0, i.e. if a pivot is zero or not positive.
+/// The state of the answer if LAPACK's info > 0. In LU a pivot is then 0; in Cholesky it is not positive.
 enum class ZeroPivot {
   unfinished,  ///< the method stopped without an answer
   singular     ///< the answer is complete, and the matrix is singular

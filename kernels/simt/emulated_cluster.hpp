@@ -51,7 +51,7 @@ struct MbarrierState {
 void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site);
 /// Queues a message of 16 bytes (st_async).
 void send(unsigned address, unsigned barrier, const void* value, Site site);
-/// Delivers the queued messages: all of them, or a random part if there is a shuffle seed.
+/// Delivers all queued messages, or a random part of the messages if there is a shuffle seed.
 void deliver();
 /// Prepares the messages of a cluster. `shuffle_seed`: the seed of their order; 0: the order of sending.
 void start_messages(std::uint64_t shuffle_seed);

@@ -1,6 +1,7 @@
 #pragma once
-/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Without this, it
-/// keeps the previous block's values, and a read of an element that the block never wrote stays unnoticed.
+/// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Otherwise static
+/// shared memory keeps the previous block's values, and tests would not detect a read of an element that the
+/// block has not written.
 
 #include <cstddef>
 #include <map>

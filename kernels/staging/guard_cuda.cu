@@ -12,8 +12,8 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t max_blocks = 4096;  // enough for any GPU; blocks loop over the remaining lines
 
-/// A matrix as `lines` lines (rows or columns) of `count` elements that are contiguous in memory. It has
-/// `rows` rows. In a batch of n x n matrices side by side, column j is column j % rows of its matrix.
+/// A matrix as `lines` lines (rows or columns) of `count` elements that are contiguous in memory. The matrix
+/// has `rows` rows. In a batch of n x n matrices side by side, column j is column j % rows of its matrix.
 template <class Element>
 struct MatrixLines {
   Element* data;

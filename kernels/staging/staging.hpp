@@ -26,7 +26,8 @@ template <class T>
 InputViews<T> views_of(const Inputs<T>& inputs);
 
 /// The location of the pristine (unmodified) inputs, from which each run's operands are restored. With
-/// on_host, the inputs are uploaded again before each run, so that the device has only one copy of them.
+/// on_host, the inputs are uploaded again before each run, so that the device has only one copy of the
+/// inputs.
 enum class Pristine { on_device, on_host };
 
 /// Returns the device bytes of a trial: pristine inputs, workspace, and `sets` working sets. A working set
@@ -108,7 +109,7 @@ class Staging {
   /// Restores the signs of the answer of a run on negated operands.
   void restore_signs(Context& context, int set);
   /// Returns a digest of the referenced elements of the answer, the pivots and info. If `negated`, the answer
-  /// was computed from negated operands; the digest then equals that of the answer with restored signs.
+  /// was computed from negated operands; the digest then equals the digest of the answer with restored signs.
   std::uint64_t answer_digest(Context& context, int set, bool negated);
   /// Describes writes of a run to memory that it must not change; empty if there are none. Without working
   /// sets, overwritten inputs are not detected. With working sets, the function destroys the answer.

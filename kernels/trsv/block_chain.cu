@@ -57,8 +57,8 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   }
 }
 
-/// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides,
-/// rhs_per_launch of them per launch.
+/// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides. One launch
+/// solves for `rhs_per_launch` right-hand sides.
 template <class T>
 void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {

@@ -210,7 +210,7 @@ struct Worker {
     const std::int64_t size = height(block);
     const T* const first = arguments.a + static_cast<std::int64_t>(block) * block_order * (arguments.ld + 1);
     constexpr int per_thread = block_order * block_order / threads;
-    // Row and column in memory; i and j are those of the triangle.
+    // p and q are row and column in memory; i and j are row and column of the triangle.
     const int p = static_cast<int>(threadIdx.x) % block_order,
               q0 = static_cast<int>(threadIdx.x) / block_order;
     T elements[per_thread];

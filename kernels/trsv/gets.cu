@@ -4,7 +4,7 @@
 /// J. Soriano, IIT 2011, sections 5.2.3 and 5.4, proposes this method but does not implement it. GETS
 /// (Gaussian elimination triangular solver, trtri/gets_steps.cuh) inverts a triangular matrix. With
 /// right-hand sides in place of the identity, it solves triangular systems. Step k subtracts multiples of row
-/// k of the right-hand sides from all later rows; one final launch divides all rows by the diagonal.
+/// k of the right-hand sides from all later rows. One final launch divides all rows by the diagonal.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
 /// n launches without synchronisation; each thread divides by the diagonal. Workspace: none. The diagonal is

@@ -15,8 +15,8 @@
 ///
 /// Error: let D contain the 2 x 2 triangles on the diagonal of A. Then |b - A x| is of the order n u |D|
 /// |D^-1 A| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5, for the
-/// systems with D and with D^-1 A). The bound exceeds that of substitution by up to the condition number of
-/// these triangles.
+/// systems with D and with D^-1 A). The bound exceeds the bound of substitution by up to the condition number
+/// of these triangles.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/triangle_steps.cuh"

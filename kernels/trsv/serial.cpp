@@ -1,8 +1,8 @@
 /// trsv/serial: forward (lower) or back (upper) substitution on one CPU core.
 ///
-/// The algorithm is that of the CPU solver in the course report "Algorithmic Techniques: Dense Lower
-/// Triangular Solver". It computes an unknown by a division, then subtracts the unknown times its column from
-/// the right-hand side. Works for any n, both triangles and several right-hand sides.
+/// The algorithm is the CPU solver of the course report "Algorithmic Techniques: Dense Lower Triangular
+/// Solver". It computes an unknown by a division, then subtracts the unknown times its column from the
+/// right-hand side. Works for any n, both triangles and several right-hand sides.
 ///
 /// Layout: column-major; the answer replaces b. Cost: n^2 operations per right-hand side, in loops over the
 /// columns. Workspace: none. If the diagonal has a zero, info is the index, from 1, of the first one, and b

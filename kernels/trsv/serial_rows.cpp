@@ -1,8 +1,8 @@
 /// trsv/serial_rows: forward (lower) or back (upper) substitution by rows on one CPU core.
 ///
-/// The algorithm is that of the CPU solver as printed in the course report "Algorithmic Techniques: Dense
-/// Lower Triangular Solver". It subtracts the products of a row with the solved unknowns, one after another,
-/// from the row's right-hand side, and divides by the diagonal. Works for any n, both triangles and several
+/// The algorithm is the CPU solver as printed in the course report "Algorithmic Techniques: Dense Lower
+/// Triangular Solver". It subtracts the products of a row with the solved unknowns, one after another, from
+/// the row's right-hand side, and divides by the diagonal. Works for any n, both triangles and several
 /// right-hand sides. trsv/serial is substitution by columns.
 ///
 /// Layout: row-major, as in C; the answer replaces b. Cost: n^2 operations per right-hand side, in sequential

@@ -12,8 +12,8 @@ namespace gaussweep {
 /// (block_chain.cuh) holds one vector per right-hand side of a launch: n elements, rounded up to whole block
 /// rows of 64.
 struct ChainWorkspace {
-  /// @param both_triangles true: a solve with both triangles, perhaps with row exchanges. The three sets of
-  /// segments are those of the two triangles and of the exchanged right-hand sides
+  /// @param both_triangles true: a solve with both triangles, perhaps with row exchanges. The workspace then
+  /// has three sets of segments: one per triangle, and one for the exchanged right-hand sides
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element_bytes, bool both_triangles)
       : rhs_per_launch(nrhs == 1   ? 1
                        : nrhs <= 4 ? 4

@@ -11,7 +11,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 /// The triangle to be inverted, or `count` triangles of the same order on a matrix's diagonal. The matrix may
-/// end inside the last triangle; elements beyond its end are those of an identity.
+/// end inside the last triangle; beyond its end the triangles are padded with an identity.
 template <class T>
 struct Triangle {
   const T* data;

@@ -2,10 +2,10 @@
 /// per row.
 ///
 /// Source: J. Soriano, IIT 2011, section 5.2.3, table 5.11. gets_steps.cuh has the kernels. A thread block of
-/// trtri/gets has one thread per row of one column, so that towards the end most threads have no row to
-/// update. Section 5.2.3.2 proposes trtri/gets_adaptive but does not implement it. If fewer rows remain than
-/// a thread block has threads, the thread block covers several columns. Its height is then a smaller power of
-/// two, at least 32. Both methods give the same bits.
+/// trtri/gets has one thread per row of one column. Few rows remain towards the end, so that most threads
+/// then have no row to update. Section 5.2.3.2 proposes trtri/gets_adaptive but does not implement it. If
+/// fewer rows remain than a thread block has threads, the thread block covers several columns. Its height is
+/// then a smaller power of two, at least 32. Both methods give the same bits.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix. Cost: 1/3 n^3 operations, n^3 / 3 elements
 /// moved, n launches, without waiting for the device. Workspace: none. Needs a triangular matrix without a 0

@@ -204,8 +204,8 @@ class LargeProduct : LargeRing<Order, Square> {
     }
   }
 
-  /// Adds the accumulators of the cluster's first block to those of its second block. For consumer warps,
-  /// after `count` k tiles in the calling block.
+  /// Adds the accumulators of the cluster's first block to the accumulators of its second block. For consumer
+  /// warps, after `count` k tiles in the calling block.
   /// @param rank of the block in its cluster
   __device__ __forceinline__ void join(int rank, int count) {
     const unsigned pair_address = simt::shared_address(memory_) + 16 * threadIdx.x;

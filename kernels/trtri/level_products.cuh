@@ -19,9 +19,9 @@ enum class KRange {
 };
 
 /// The products C = factor A B of all pairs of a level (levels.cuh), which have the same shape. In the last
-/// pair, C may have fewer rows (lower triangle) or fewer columns (upper triangle). A `_step` is the number of
-/// elements from the operand of one pair to that of the next pair. A `_triangle_step` is the distance to the
-/// operand of the next triangle.
+/// pair, C may have fewer rows (lower triangle) or fewer columns (upper triangle). A `_step` is the distance,
+/// in elements, from the operand of one pair to the operand of the next pair. A `_triangle_step` is the
+/// distance to the operand of the next triangle.
 template <class T>
 struct LevelProduct {
   const T* a;

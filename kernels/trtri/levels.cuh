@@ -29,9 +29,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 using namespace gaussweep::levels;
 
 /// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
-/// order. Either the last block is smaller than the others and there is no border. Or the number of equal
-/// blocks is a power of two, and a few rows remain for the border. An additional level for these rows would
-/// take as long as a full one.
+/// order. Either the last block is smaller than all other blocks and there is no border. Or the number of
+/// equal blocks is a power of two, and a few rows remain for the border. An additional level for these rows
+/// would take as long as a full one.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border

@@ -12,8 +12,8 @@
 
 #include "kernels/vendor/blas_threads.hpp"
 
-// The code calls LAPACKE's functions that end in _work, because the others scan every operand for NaN. The
-// scan would distort timings, and NaN must reach the methods.
+// The code calls LAPACKE's functions that end in _work, because the functions without this suffix scan every
+// operand for NaN. The scan would distort timings, and NaN must reach the methods.
 
 namespace gaussweep::vendor {
 namespace {

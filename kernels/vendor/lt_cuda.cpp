@@ -57,8 +57,8 @@ namespace {
 
 /// The largest workspace that an algorithm may use: the size that NVIDIA recommends on Hopper.
 constexpr std::size_t max_workspace = std::size_t{32} << 20;
-/// The length of the list that the heuristic is asked for. It is constant, so that `candidate` means the same
-/// algorithm in every call.
+/// The number of algorithms that the heuristic is asked to propose. It is constant, so that `candidate` means
+/// the same algorithm in every call.
 constexpr int max_candidates = 32;
 
 /// Chooses the algorithm for the product that `products` describes.

@@ -101,7 +101,8 @@ TEST_F(BlockChainOnGpu, TerminatesNextToABusyStream) {
   std::atomic<bool> done{false};
   std::atomic<int> other_differing{0};
   std::thread neighbour([&] {
-    // At 6000 there are more thread blocks than the GPU can hold next to those of the other stream.
+    // At order 6000 there are more thread blocks than the GPU can hold next to the thread blocks of the other
+    // stream.
     Solves concurrent(small() ? 300 : 6000);
     do {
       other_differing += concurrent.count_differing(/*runs=*/3);

@@ -34,8 +34,9 @@ TEST_F(HalvesOnGpu, AreAccurateOverTheWholeRange) {
   }
 }
 
-// One shape has several column blocks of C, the others one; no size is a multiple of the tile sizes. All
-// terms of a sum have the same sign, because the truncation errors of tensor cores then add up.
+// The first shape has several column blocks of C, the other two shapes have one; no size is a multiple of the
+// tile sizes. All terms of a sum have the same sign, because the truncation errors of tensor cores then add
+// up.
 TEST_F(HalvesOnGpu, LargeProductsAreAsAccurateAsTheVendors) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const Shape& shape : {Shape{33001, 2501, 265, 1, Uplo::lower}, Shape{1501, 1003, 1777, 1, Uplo::lower},
@@ -109,8 +110,8 @@ TEST_P(HalvesOnMatrices, AreAsAccurateAsTheVendors) {
 INSTANTIATE_TEST_SUITE_P(All, HalvesOnMatrices, testing::Values("getrf", "gesv", "geinv"),
                          [](const testing::TestParamInfo<const char*>& info) { return info.param; });
 
-// Odd orders, and orders that fill whole panels and blocks. The pivots must be those of getrf/recursive in
-// float.
+// Odd orders, and orders that fill whole panels and blocks. The pivots must equal the pivots of
+// getrf/recursive in float.
 TEST_F(HalvesOnGpu, ReplaceTheProductsOfAnLu) {
   if (small()) GTEST_SKIP() << "small sizes only";
   for (const std::int64_t n : {1300, 2100, 4101, 4608}) {

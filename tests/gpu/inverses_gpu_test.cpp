@@ -50,8 +50,7 @@ TEST_P(InversesOnGpu, OddOrdersAreAccurate) {
 }
 
 // For trtri/levels: 1024 and 2048 have equal diagonal blocks. 1025, 1040, 2064 and 4101 have 1 to 16 further
-// rows, which are added last. 1088, 1500, 2112 and 4160 have a last diagonal block that is smaller than the
-// others.
+// rows, which are added last. 1088, 1500, 2112 and 4160 have a smaller last diagonal block.
 TEST_P(InversesOnGpu, LargeInversesEqualTheVendors) {
   const Problem problem = Problem::named(GetParam().problem);
   for (const std::int64_t n : {1024, 1025, 1040, 1088, 1500, 2048, 2064, 2112, 4101, 4160}) {

@@ -68,7 +68,7 @@ bool throws_if_indefinite(const Method& method) {
 }
 
 TEST_P(GpuMethods, RepeatsItsBitsAndStaysInItsOperands) {
-  // In a sweep the answers of its samples differ, and each of them is verified.
+  // In a sweep, the answers of the samples of gemm/cublas_emulated differ, and each answer is verified.
   if (method().id() == "gemm/cublas_emulated")
     GTEST_SKIP() << "cuBLAS's fixed point rounds A and -A differently";
   for_each_precision([&](Context& context, auto tag) {

@@ -245,7 +245,8 @@ Inputs<T> with_column(const Inputs<T>& inputs, std::int64_t r) {
 
 class MixedGmresColumns : public MixedGmres, public testing::WithParamInterface<std::int64_t> {};
 
-/// Right-hand sides up to twelve decades apart, one of them 0, must each be refined by their own norm.
+/// Right-hand sides have norms that differ by up to twelve decades, and one right-hand side is 0. Each must
+/// be refined relative to its own norm.
 TEST_P(MixedGmresColumns, RefinesEveryRightHandSideByItsOwnNorm) {
   const std::int64_t nrhs = GetParam();
   for (const std::int64_t n :

@@ -1,6 +1,6 @@
-// Runs each of gaussweep's own methods once at four orders: one tile, a few tiles, several groups of tiles,
-// and an order at which methods copy the matrix. They are small enough for compute-sanitizer;
-// tests/gpu/sanitize.sh runs them one by one.
+// Runs each of gaussweep's own methods once at four orders: one tile (37), a few tiles (290), several groups
+// of tiles (1101), and an order at which methods copy the matrix (4101). The orders are small enough for
+// compute-sanitizer; tests/gpu/sanitize.sh runs them one by one.
 
 #include "tests/gpu/on_gpu.hpp"
 #include "tests/kernels/method_cases.hpp"
