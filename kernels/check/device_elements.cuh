@@ -40,7 +40,7 @@ __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, 
 enum class Fold { largest, sum, squares };
 
 /// The lines that are reduced one by one: the rows or the columns of a matrix.
-enum class LineKind : bool { columns, rows };
+enum class LineKind : bool { columns = false, rows = true };
 
 /// The rows or the columns of a matrix, to be reduced one by one.
 template <class T>
@@ -49,6 +49,8 @@ struct Lines {
   LineKind kind;
   bool mirrored;  ///< the matrix is symmetric, and `part` is its stored triangle
   int exponent;   ///< elements are scaled by 2^-exponent before they are summed
+
+  __host__ __device__ bool are_columns() const { return kind == LineKind::columns; }
 };
 
 constexpr int line_threads = 128;
@@ -59,8 +61,8 @@ constexpr int line_chunk = 64;  ///< elements per line that a block loads at a t
 template <class T>
 __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fold, std::int64_t line,
                                                  std::int64_t index) {
-  const bool are_rows = lines.kind == LineKind::rows;
-  std::int64_t i = are_rows ? line : index, j = are_rows ? index : line;
+  const bool are_columns = lines.are_columns();
+  std::int64_t i = are_columns ? index : line, j = are_columns ? line : index;
   if (lines.mirrored && !is_used(lines.matrix, i, j)) {
     const std::int64_t row = i;
     i = j;
@@ -79,9 +81,9 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
   __shared__ double loaded[lines_per_block][line_chunk + 1];
   const Elements<T>& m = lines.matrix;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_per_block;
-  const bool are_rows = lines.kind == LineKind::rows;
-  const std::int64_t count = are_rows ? m.rows : m.cols, length = are_rows ? m.cols : m.rows;
-  const bool contiguous = (are_rows ? m.col_stride : m.row_stride) == 1;  // a line is contiguous in memory
+  const bool are_columns = lines.are_columns();
+  const std::int64_t count = are_columns ? m.cols : m.rows, length = are_columns ? m.rows : m.cols;
+  const bool contiguous = (are_columns ? m.row_stride : m.col_stride) == 1;  // a line is contiguous in memory
   const auto t = static_cast<int>(threadIdx.x);
   double result = 0;
   for (std::int64_t begin = 0; begin < length; begin += line_chunk) {

@@ -255,12 +255,12 @@ class DeviceReductions final : public Reductions<T> {
 
   /// Reduces every line to an element of `out` on the device. downloaded_fold returns the results instead.
   void fold(const Lines<T>& lines, Fold fold, double* out) {
-    const std::int64_t count = lines.kind == LineKind::rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
     simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, fold, out);
   }
   std::vector<double> downloaded_fold(const Lines<T>& lines, Fold fold_kind) {
-    const std::int64_t count = lines.kind == LineKind::rows ? lines.matrix.rows : lines.matrix.cols;
+    const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
     const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
     fold(lines, fold_kind, out.as<double>());
     return downloaded(out.as<double>(), count);

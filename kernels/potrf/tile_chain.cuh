@@ -157,9 +157,10 @@ class Worker {
           columns_left_(task.to - first_polled(task) - group_columns) {}
     __device__ bool all_are_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
     __device__ bool is_open(int tile_column) const {
-      const int first_bit = 4 * (tile_column - open_columns_);  // four operand tiles per column
+      // The mask has four bits per column, one per operand tile.
       return tile_column < open_columns_ ||
-             (tile_column < open_columns_ + group_columns && (open_mask_ >> first_bit & 0b1111u) == 0b1111u);
+             (tile_column < open_columns_ + group_columns &&
+              (open_mask_ >> 4 * (tile_column - open_columns_) & 0b1111u) == 0b1111u);
     }
     /// Waits until all operands in a tile column are open; has a barrier of the thread block.
     __device__ void wait_for(int tile_column) {
