@@ -11,13 +11,13 @@
 namespace gaussweep {
 namespace {
 
-/// The kinds of solves: with the lower triangle, with the upper triangle, or with both triangles after row
-/// exchanges, as after LU.
-enum Kind { lower, upper, lu, kinds };
-
 /// A system on a stream of its own, and its solutions of all kinds.
 class Solves {
  public:
+  /// The kinds of solves: with the lower triangle, with the upper triangle, or with both triangles after row
+  /// exchanges, as after LU.
+  enum Kind { lower, upper, lu, kinds };
+
   explicit Solves(std::int64_t order)
       : n_(order),
         device_(make_cuda_device(/*index=*/0)),
