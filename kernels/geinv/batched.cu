@@ -55,12 +55,12 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::i
   small::Rows<T, S> rows(storage.shared[index.in_block], index.thread);
   small::InverseStorage<T, S>& upper = storage.upper[index.in_block];
   const std::int64_t first = index.system * n * n;
-  rows.load({inside ? a + first : nullptr, n, n});
+  rows.load({inside ? a + first : nullptr, /*ld=*/n, n});
   const T scale = Rescales ? rows.rescale(wanted) : T(1);
   const int pivot_info = rows.invert(upper, n);
   const bool must_repeat = !Rescales && rows.needs_rescaling(upper, pivot_info);
   if (Rescales) rows.unscale_inverse(upper, scale);
-  rows.store_inverse({inside && wanted ? x + first : nullptr, n, n});
+  rows.store_inverse({inside && wanted ? x + first : nullptr, /*ld=*/n, n});
   if (inside && wanted && index.thread == 0) info[index.system] = pivot_info;
   return must_repeat;
 }
@@ -114,10 +114,11 @@ __global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T*
 /// Computes LU and then the columns of the inverse, in double.
 void invert_by_columns(Context& context, Operands<double>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
-  int* const rows = op.workspace.take<int>(shape.n * shape.batch);
-  small::factor(context, op, {nullptr, rows}, parameters);
+  int* const pivot_rows = op.workspace.take<int>(shape.n * shape.batch);
+  small::factor(context, op, {/*pivots=*/nullptr, pivot_rows}, parameters);
   context.stage("invert");
-  columns::launch(context, {static_cast<int>(shape.n), op.a.data, rows, op.x.data, op.info}, shape.batch);
+  columns::launch(context, {static_cast<int>(shape.n), op.a.data, pivot_rows, op.x.data, op.info},
+                  shape.batch);
 }
 
 }  // namespace

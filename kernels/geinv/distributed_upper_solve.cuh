@@ -13,16 +13,16 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Copies `rows` rows of a GPU's columns to a block row, in which each block is contiguous, and sets the
-/// originals to 0. One thread block per column.
+/// Copies `width` rows of a GPU's columns to a packed block row, in which each block of width x width
+/// elements is contiguous. Sets the originals to 0. One thread block per column.
 /// @param step number of elements in `to` from one block of the GPU to the GPU's next block
 template <class T>
 __global__ void __launch_bounds__(threads)
-    move_rows(T* from, std::int64_t ld, int rows, T* to, std::int64_t step) {
+    pack_rows(T* from, std::int64_t ld, int width, T* to, std::int64_t step) {
   const int column = static_cast<int>(blockIdx.x);
   T* const source = from + column * ld;
-  T* const target = to + column / rows * step + column % rows * rows;
-  for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
+  T* const target = to + column / width * step + column % width * width;
+  for (int i = static_cast<int>(threadIdx.x); i < width; i += static_cast<int>(blockDim.x)) {
     target[i] = source[i];
     source[i] = 0;
   }
@@ -54,6 +54,7 @@ class DistributedUpperSolve {
     DeviceGroup& group = panels_.group();
     group.fork(blocks_.gpus);
     for (std::int64_t block = blocks_.count() - 1; block >= 0; --block) {
+      // Each GPU has a stream for computations (group.device) and a stream for copies (group.copies).
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
       if (block > 0) send(block - 1);
       group.stage(blocks_.gpus, "solve");
@@ -63,12 +64,12 @@ class DistributedUpperSolve {
   }
 
  private:
-  /// Returns a GPU's copy of block (block, other) of U. Only blocks right of the diagonal are copied, so that
-  /// `other` is at least 1.
-  T* row_block(int gpu, std::int64_t block, std::int64_t other) {
-    return static_cast<T*>(panels_.panel(gpu, block)) + (other - 1) * blocks_.width * blocks_.width;
+  /// Returns a GPU's copy of the block of U in block row `block` and block column `block_column`. Only blocks
+  /// right of the diagonal are copied, so that `block_column` is at least 1.
+  T* row_block(int gpu, std::int64_t block, std::int64_t block_column) {
+    return static_cast<T*>(panels_.panel(gpu, block)) + (block_column - 1) * blocks_.width * blocks_.width;
   }
-  /// Returns the first block of a GPU that is right of `block`.
+  /// Returns the first block column of a GPU that is right of block column `block`.
   std::int64_t first_right(int gpu, std::int64_t block) const {
     return block + 1 + (gpu - blocks_.gpu_of(block + 1) + blocks_.gpus) % blocks_.gpus;
   }
@@ -79,28 +80,29 @@ class DistributedUpperSolve {
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // Block row `block` + 2 used the same memory. It is free when the other GPUs have copied that block
-      // row.
+      // The memory still holds block row `block` + 2 until the other GPUs have copied it.
       group.wait_for_others_copies(gpu, blocks_.gpus);
-      const std::int64_t first = blocks_.columns_before(block + 1, gpu);
-      const std::int64_t columns = blocks_.columns_of(gpu) - first;
+      const std::int64_t first_column = blocks_.columns_before(block + 1, gpu);
+      const std::int64_t columns = blocks_.columns_of(gpu) - first_column;
       if (columns == 0) continue;
-      simt::launch(group.use(gpu), move_rows<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
-                   panels_.local_column(gpu, first, blocks_.begin(block)), panels_.ld(gpu),
+      simt::launch(group.use(gpu), pack_rows<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
+                   panels_.local_column(gpu, first_column, blocks_.begin(block)), panels_.ld(gpu),
                    static_cast<int>(blocks_.width), row_block(gpu, block, first_right(gpu, block)), step);
     }
     group.stage(blocks_.gpus, "transfer");
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      Device& copies = group.copies(gpu);
-      copies.wait_for(group.device(gpu));  // this stream multiplies by block row `block` + 2
+      Device& copy_stream = group.copies(gpu);
+      // The GPU's computations may still read block row `block` + 2, which the copies overwrite.
+      copy_stream.wait_for(group.device(gpu));
       for (int other = 0; other < blocks_.gpus; ++other) {
-        const std::int64_t first = first_right(other, block);
-        if (other == gpu || first >= blocks_.count()) continue;
-        copies.wait_for(group.device(other));
-        copies.copy_2d(row_block(gpu, block, first), stride, row_block(other, block, first), stride,
-                       stride / static_cast<std::size_t>(blocks_.gpus),
-                       static_cast<std::size_t>((blocks_.count() - first + blocks_.gpus - 1) / blocks_.gpus));
+        const std::int64_t first_block = first_right(other, block);
+        if (other == gpu || first_block >= blocks_.count()) continue;
+        copy_stream.wait_for(group.device(other));
+        copy_stream.copy_2d(
+            row_block(gpu, block, first_block), stride, row_block(other, block, first_block), stride,
+            stride / static_cast<std::size_t>(blocks_.gpus),
+            static_cast<std::size_t>((blocks_.count() - first_block + blocks_.gpus - 1) / blocks_.gpus));
       }
     }
   }
@@ -120,7 +122,7 @@ class DistributedUpperSolve {
     const auto index = static_cast<std::size_t>(gpu);
     UpperSolve<T, lu::NoProducts>{
         context, diagonal(gpu, block),      blocks_.width,    static_cast<int>(rows), x,
-        ld,      static_cast<int>(columns), reversed_[index], reciprocals_[index],    nullptr}
+        ld,      static_cast<int>(columns), reversed_[index], reciprocals_[index],    /*products=*/nullptr}
         .solve();
   }
 

@@ -25,9 +25,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile = 8;                     ///< order of a tile; also the columns of X per set
-constexpr int tiles = 4;                    ///< tiles in a row or column of a square
-constexpr int square_order = tile * tiles;  ///< rows and columns of a square
+constexpr int tile_order = 8;        ///< order of a tile; also the columns of X per set
+constexpr int tiles_per_square = 4;  ///< tiles in a row or column of a square
+constexpr int square_order = tile_order * tiles_per_square;  ///< rows and columns of a square
 /// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
 constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = square_order * pitch;
@@ -38,7 +38,7 @@ constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's co
 template <int Sets, int Warps, int Prefetched>
 struct WorkSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
-  static constexpr int columns = tile * Sets * Warps;
+  static constexpr int columns = tile_order * Sets * Warps;
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
   static_assert(square_order * pairs % threads == 0, "all threads copy the same number of pairs");
 
@@ -54,7 +54,7 @@ struct WorkSplit {
 struct Batch {
   int n;
   const double* factors;  ///< L and U with exchanged rows
-  const int* rows;        ///< the pivot row of each step
+  const int* pivot_rows;  ///< the index in A of the pivot row of each step
   double* x;              ///< the inverses
   const int* info;        ///< LAPACK's info of the factors
 };
@@ -69,16 +69,15 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
 #endif
 }
 
-/// Solves L U x = e_`first` for one column x of an inverse, by one thread, from L and U in global memory.
-/// Rows of U are scaled by powers of two such that their largest elements are in [1, 2). No product then
-/// exceeds 2 |x|.
+/// Computes column `column` of (L U)^-1 with one thread, from L and U in global memory. Rows of U are scaled
+/// by powers of two such that their largest elements are in [1, 2). No product then exceeds 2 |x|.
 template <class T>
-__device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, int first, T* x) {
+__device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, int column, T* x) {
   GAUSSWEEP_ROLLED
   for (int i = 0; i < n; ++i) {
-    T sum = i == first ? 1 : 0;
+    T sum = i == column ? 1 : 0;
     GAUSSWEEP_ROLLED
-    for (int k = first; k < i; ++k) sum = std::fma(-factors[i + k * n], x[k], sum);
+    for (int k = column; k < i; ++k) sum = std::fma(-factors[i + k * n], x[k], sum);
     x[i] = sum;
   }
   GAUSSWEEP_ROLLED
@@ -102,9 +101,9 @@ class Columns {
       : n_(batch.n),
         squares_((batch.n + square_order - 1) / square_order),
         first_square_(first_column / square_order),
-        column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile * Split::sets),
+        column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile_order * Split::sets),
         factors_(batch.factors + system * n_ * n_),
-        rows_(batch.rows + system * n_),
+        pivot_rows_(batch.pivot_rows + system * n_),
         x_(batch.x + system * n_ * n_),
         is_singular_(batch.info[system] != 0),
         shared_(simt::dynamic_shared<double>()),
@@ -112,20 +111,20 @@ class Columns {
                 reinterpret_cast<std::uintptr_t>(batch.x) % 16 == 0) {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Split::sets; ++s) {
-      const int column = column_ + tile * s + g();
-      target_columns_[s] = column < n_ ? rows_[column] : -1;
+      const int column = column_ + tile_order * s + g();
+      target_columns_[s] = column < n_ ? pivot_rows_[column] : -1;
     }
   }
 
   __device__ void invert() {
     lu::SquareOrder next(first_square_, squares_), current = next;
     GAUSSWEEP_UNROLL
-    for (int stage_index = 0; stage_index < Split::prefetched; ++stage_index) start_copies(next, stage_index);
+    for (int buffer = 0; buffer < Split::prefetched; ++buffer) start_copies(next, buffer);
     GAUSSWEEP_ROLLED
     for (int stage = 0; !current.is_done(); current.advance()) {
       if (Split::prefetched == 0) {
         __syncthreads();  // all threads have used the previous square
-        start_copies(next, 0);
+        start_copies(next, /*stage=*/0);
       }
       simt::await_copy_groups<(Split::prefetched > 1 ? Split::prefetched - 1 : 0)>();
       __syncthreads();
@@ -142,7 +141,8 @@ class Columns {
   static __device__ __forceinline__ int g() { return lane() / 4; }
   static __device__ __forceinline__ int t() { return lane() % 4; }
 
-  /// Starts to copy the square at `position`, padded with an identity beyond n, and advances `position`.
+  /// Starts to copy the square at `position` to buffer `stage`, padded with an identity beyond n, and
+  /// advances `position`.
   __device__ void start_copies(lu::SquareOrder& position, int stage) {
     if (!position.is_done()) {
       double* const shared_square = shared_ + stage * square_size;
@@ -176,8 +176,9 @@ class Columns {
     if (!is_diagonal) return subtract(current, square);
     const bool solves_upper = !current.is_down() || current.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (current.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(of_l));
-    if (solves_upper && warp == Split::warps - 1) invert_upper_tiles(current.i(), square, inverses(of_u));
+    if (current.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(Triangle::l));
+    if (solves_upper && warp == Split::warps - 1)
+      invert_upper_tiles(current.i(), square, inverses(Triangle::u));
     __syncthreads();
     if (current.is_down()) substitute_down(current.i(), square);
     if (solves_upper) substitute_up(current.i(), square);
@@ -185,21 +186,23 @@ class Columns {
   }
 
   /// Returns true if row `tile_index` of tiles has nonzero elements in the warp's columns of L^-1.
-  __device__ __forceinline__ bool is_nonzero(int tile_index) const { return tile_index * tile >= column_; }
+  __device__ __forceinline__ bool is_nonzero(int tile_index) const {
+    return tile_index * tile_order >= column_;
+  }
   /// Returns true if row `tile_index` of tiles begins within the matrix.
-  __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile < n_; }
+  __device__ __forceinline__ bool is_inside(int tile_index) const { return tile_index * tile_order < n_; }
 
   /// Initialises a_ with the right-hand sides in a row of squares: the identity for the solve with L, or L^-1
   /// for the solve with U.
   __device__ void load_row_of_squares(const lu::SquareOrder& current) {
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < tiles; ++i) {
-      const int tile_index = tiles * current.i() + i;
+    for (int i = 0; i < tiles_per_square; ++i) {
+      const int tile_index = tiles_per_square * current.i() + i;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s) {
         double* const elements = a_[i] + 2 * s;
         if (current.is_down()) {
-          const int row = tile_index * tile + 2 * t(), column = column_ + tile * s + g();
+          const int row = tile_index * tile_order + 2 * t(), column = column_ + tile_order * s + g();
           elements[0] = row == column ? 1.0 : 0.0;
           elements[1] = row + 1 == column ? 1.0 : 0.0;
         } else if (is_nonzero(tile_index)) {
@@ -212,23 +215,24 @@ class Columns {
       }
     }
   }
-  static constexpr bool of_l = false, of_u = true;
+  enum class Triangle { l, u };
   /// Returns the inverses of the diagonal tiles of L or U, in the layout of lu::invert_diagonal_tiles.
-  __device__ __forceinline__ double* inverses(bool upper) const {
-    return shared_ + (Split::prefetched + 1) * square_size + (upper ? lu::inverses_size : 0);
+  __device__ __forceinline__ double* inverses(Triangle triangle) const {
+    return shared_ + (Split::prefetched + 1) * square_size +
+           (triangle == Triangle::u ? lu::inverses_size : 0);
   }
   /// Returns the address in shared memory of the thread's negated elements of a tile.
   __device__ __forceinline__ double* negated_elements(int tile_index, int s) const {
-    return inverses(of_u) + lu::inverses_size +
+    return inverses(Triangle::u) + lu::inverses_size +
            ((tile_index * Split::sets + s) * Split::threads + static_cast<int>(threadIdx.x)) * 2;
   }
   /// Stores the finished elements of row `square` of squares, negated, for later products.
   __device__ void store_negated(int square) {
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < tiles; ++i) {
+    for (int i = 0; i < tiles_per_square; ++i) {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s)
-        lu::store_two(negated_elements(tiles * square + i, s), -a_[i][2 * s], -a_[i][2 * s + 1]);
+        lu::store_two(negated_elements(tiles_per_square * square + i, s), -a_[i][2 * s], -a_[i][2 * s + 1]);
     }
   }
 
@@ -259,22 +263,22 @@ class Columns {
   __device__ __forceinline__ void subtract_tile(const double* square, int i, int k,
                                                 const TileElements& negated_x) {
     double b[2];
-    load_tile(square + tile * k * pitch + tile * i, pitch, b);
+    load_tile(square + tile_order * k * pitch + tile_order * i, pitch, b);
     multiply(a_[i], negated_x, b);
   }
   /// Subtracts the products of a square off the diagonal.
   __device__ void subtract(const lu::SquareOrder& current, const double* square) {
     GAUSSWEEP_UNROLL
-    for (int k = 0; k < tiles; ++k) {
-      const int tile_index = tiles * current.j() + k;
+    for (int k = 0; k < tiles_per_square; ++k) {
+      const int tile_index = tiles_per_square * current.j() + k;
       if (!is_inside(tile_index) || (current.is_down() && !is_nonzero(tile_index))) continue;
       TileElements negated_x;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s)
         lu::load_two(negated_elements(tile_index, s), negated_x[2 * s], negated_x[2 * s + 1]);
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < tiles; ++i) {
-        if (is_inside(tiles * current.i() + i)) subtract_tile(square, i, k, negated_x);
+      for (int i = 0; i < tiles_per_square; ++i) {
+        if (is_inside(tiles_per_square * current.i() + i)) subtract_tile(square, i, k, negated_x);
       }
     }
   }
@@ -283,28 +287,29 @@ class Columns {
   /// scale, a power of two, is stored behind each column.
   __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square,
                                                      double* tile_inverses) const {
-    const int column = lane() % tile;
-    const double* const tile_data = square + lane() / tile * tile * (pitch + 1);
+    const int column = lane() % tile_order;
+    const double* const tile_data = square + lane() / tile_order * tile_order * (pitch + 1);
     const double pivot = square[lane() * (pitch + 1)];
     double largest = square_order * square_row + lane() < n_ ? std::fabs(pivot) : 0;
     GAUSSWEEP_UNROLL
-    for (int distance = tile / 2; distance > 0; distance /= 2)
+    for (int distance = tile_order / 2; distance > 0; distance /= 2)
       largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
     const double scale = largest < 0x1p-500 ? 0x1p512 : 1.0;
     const double reciprocal = 1.0 / (pivot * scale);
-    double y[tile];
+    double y[tile_order];
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < tile; ++r) y[r] = r == column ? 1.0 : 0.0;
+    for (int r = 0; r < tile_order; ++r) y[r] = r == column ? 1.0 : 0.0;
     GAUSSWEEP_UNROLL
-    for (int k = tile - 1; k >= 0; --k) {
-      y[k] *= __shfl_sync(0xffffffffu, reciprocal, lane() / tile * tile + k);
+    for (int k = tile_order - 1; k >= 0; --k) {
+      y[k] *= __shfl_sync(0xffffffffu, reciprocal, lane() / tile_order * tile_order + k);
       GAUSSWEEP_UNROLL
       for (int r = 0; r < k; ++r) y[r] = std::fma(-tile_data[k * pitch + r] * scale, y[k], y[r]);
     }
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < tile; ++r) tile_inverses[lane() * lu::inverse_stride + r] = y[r];
-    tile_inverses[lane() * lu::inverse_stride + tile] = scale;
+    for (int r = 0; r < tile_order; ++r) tile_inverses[lane() * lu::inverse_stride + r] = y[r];
+    tile_inverses[lane() * lu::inverse_stride + tile_order] = scale;
   }
+  /// Computes scaled = factor * x.
   static __device__ __forceinline__ void scale(const TileElements& x, double factor, TileElements& scaled) {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 2 * Split::sets; ++e) scaled[e] = factor * x[e];
@@ -313,31 +318,31 @@ class Columns {
   /// Solves with L in a diagonal square.
   __device__ void substitute_down(int square_row, const double* square) {
     GAUSSWEEP_UNROLL
-    for (int i = 0; i < tiles; ++i) {
-      const int row_tile = tiles * square_row + i;
+    for (int i = 0; i < tiles_per_square; ++i) {
+      const int row_tile = tiles_per_square * square_row + i;
       if (!is_inside(row_tile) || !is_nonzero(row_tile)) continue;
       double inverse[2];
-      load_tile(inverses(of_l) + tile * i * lu::inverse_stride, lu::inverse_stride, inverse);
+      load_tile(inverses(Triangle::l) + tile_order * i * lu::inverse_stride, lu::inverse_stride, inverse);
       TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
       scale(x, 1.0, a_[i]);
       scale(x, -1.0, negated_x);
       GAUSSWEEP_UNROLL
-      for (int below = i + 1; below < tiles; ++below) {
-        if (is_inside(tiles * square_row + below)) subtract_tile(square, below, i, negated_x);
+      for (int below = i + 1; below < tiles_per_square; ++below) {
+        if (is_inside(tiles_per_square * square_row + below)) subtract_tile(square, below, i, negated_x);
       }
     }
   }
   /// Solves with U in a diagonal square, with one refinement step per tile, and stores the result to X.
   __device__ void substitute_up(int square_row, const double* square) {
     GAUSSWEEP_UNROLL
-    for (int i = tiles - 1; i >= 0; --i) {
-      if (!is_inside(tiles * square_row + i)) continue;
+    for (int i = tiles_per_square - 1; i >= 0; --i) {
+      if (!is_inside(tiles_per_square * square_row + i)) continue;
       double inverse[2], u_elements[2];
-      const double* const tile_data = inverses(of_u) + tile * i * lu::inverse_stride;
-      const double tile_scale = tile_data[tile];
+      const double* const tile_data = inverses(Triangle::u) + tile_order * i * lu::inverse_stride;
+      const double tile_scale = tile_data[tile_order];
       load_tile(tile_data, lu::inverse_stride, inverse);
-      load_tile(square + tile * i * (pitch + 1), pitch, u_elements);
+      load_tile(square + tile_order * i * (pitch + 1), pitch, u_elements);
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h)
         u_elements[h] = g() <= 2 * t() + h ? u_elements[h] : 0.0;  // below the diagonal is L
@@ -347,7 +352,7 @@ class Columns {
       multiply(a_[i], negated_x, u_elements);
       multiply(x, a_[i], inverse);
       scale(x, tile_scale, a_[i]);
-      store(tiles * square_row + i, i);
+      store(tiles_per_square * square_row + i, i);
       scale(x, -tile_scale, negated_x);
       GAUSSWEEP_UNROLL
       for (int above = 0; above < i; ++above) subtract_tile(square, above, i, negated_x);
@@ -355,7 +360,7 @@ class Columns {
   }
   /// Stores the thread's elements of tile i, which is tile `tile_index` of the matrix, to X in global memory.
   __device__ __forceinline__ void store(int tile_index, int i) {
-    const int row = tile_index * tile + 2 * t();
+    const int row = tile_index * tile_order + 2 * t();
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Split::sets; ++s) {
       if (target_columns_[s] < 0) continue;
@@ -377,21 +382,23 @@ class Columns {
   __device__ void substitute_from_global_memory() const {
     __syncwarp();
     const int column = column_ + lane();
-    if (lane() < tile * Split::sets && column < n_)
-      substitute_column(factors_, n_, column, x_ + rows_[column] * n_);
+    if (lane() < tile_order * Split::sets && column < n_)
+      substitute_column(factors_, n_, column, x_ + pivot_rows_[column] * n_);
   }
 
-  int n_, squares_, first_square_;
-  int column_;  ///< the warp's first column
+  int n_;
+  int squares_;       ///< squares in a row or column of the matrix
+  int first_square_;  ///< the first row of squares in which L^-1 has nonzeros in these columns
+  int column_;        ///< the warp's first column
   const double* factors_;
-  const int* rows_;
+  const int* pivot_rows_;
   double* x_;
   bool is_singular_;
   double* shared_;
-  bool packed_;                      ///< pairs of elements are aligned for one access of 16 bytes
-  double nan_if_not_finite_ = 0;     ///< NaN if the thread has stored an element that is not finite, else 0
-  int target_columns_[Split::sets];  ///< the columns of X that the thread stores to, or -1
-  TileElements a_[tiles];            ///< the thread's right-hand sides, then answers, in a row of squares
+  bool packed_;                       ///< pairs of elements are aligned for one access of 16 bytes
+  double nan_if_not_finite_ = 0;      ///< NaN if the thread has stored an element that is not finite, else 0
+  int target_columns_[Split::sets];   ///< the columns of X that the thread stores to, or -1
+  TileElements a_[tiles_per_square];  ///< the thread's right-hand sides, then answers, in a row of squares
 };
 
 /// Computes the columns of one thread block. Thread blocks of one system have consecutive indices, so that
@@ -400,8 +407,8 @@ template <class Split>
 __global__ void __launch_bounds__(Split::threads) invert_columns(Batch batch) {
   const int blocks = (batch.n + Split::columns - 1) / Split::columns;
   const std::int64_t system = blockIdx.x / static_cast<unsigned>(blocks);
-  const int first = static_cast<int>(blockIdx.x % static_cast<unsigned>(blocks)) * Split::columns;
-  Columns<Split>(batch, system, first).invert();
+  const int first_column = static_cast<int>(blockIdx.x % static_cast<unsigned>(blocks)) * Split::columns;
+  Columns<Split>(batch, system, first_column).invert();
 }
 
 /// Launches a work split. @throws std::runtime_error if a block needs more shared memory than the device has

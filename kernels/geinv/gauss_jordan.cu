@@ -33,7 +33,9 @@ void geinv_gauss_jordan(Context& context, Operands<T>& op, const Parameters& par
 }
 template <class T>
 void geinv_gauss_jordan_pivot(Context& context, Operands<T>& op, const Parameters& parameters) {
-  const auto largest = [](const T* column, std::int64_t count) { return find_pivot(column, 1, count); };
+  const auto largest = [](const T* column, std::int64_t count) {
+    return find_pivot(column, /*stride=*/1, count);
+  };
   inversion::gauss_jordan(context, op, parameters, largest);
 }
 

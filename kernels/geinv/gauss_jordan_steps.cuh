@@ -76,8 +76,8 @@ __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, b
 }
 
 /// Replaces op.x by the inverse; op.a is overwritten. `find(column, count)` returns the index of the pivot
-/// among column[0] … column[count - 1]. If the pivot is 0, stores the iteration, from 1, in *info and
-/// returns. The host waits for the device once per column, as in the paper.
+/// among the elements column[0] to column[count - 1]. If the pivot is 0, stores the iteration, from 1, in
+/// *info and returns. The host waits for the device once per column, as in the paper.
 template <class T, class Find>
 void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameters, Find find) {
   const std::int64_t n = op.shape.n;
@@ -91,24 +91,25 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
   set_identity(context, op.x);
   for (std::int64_t k = 0; k < n; ++k) {
     context.stage("copy_column");
-    const std::int64_t first_row = full ? 0 : k;
-    context.device.to_host(column.data() + first_row, op.a.data + first_row + k * op.a.ld,
-                           static_cast<std::size_t>(n - first_row) * sizeof(T));
-    const std::int64_t pivot = find(column.data() + k, n - k);
-    const T value = column[static_cast<std::size_t>(k + pivot)];
-    if (value == T(0)) {
+    const std::int64_t begin = full ? 0 : k;  // the first row that is copied; also the first column of `a`
+                                              // in which rows are exchanged
+    context.device.to_host(column.data() + begin, op.a.data + begin + k * op.a.ld,
+                           static_cast<std::size_t>(n - begin) * sizeof(T));
+    const std::int64_t pivot_offset = find(column.data() + k, n - k);
+    const T pivot = column[static_cast<std::size_t>(k + pivot_offset)];
+    if (pivot == T(0)) {
       const int info = static_cast<int>(k + 1);
       context.device.to_device(op.info, &info, sizeof(info));
       return;
     }
-    if (pivot != 0) {
+    if (pivot_offset != 0) {
       context.stage("switch");
-      simt::launch(context, exchange_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot,
-                   first_row);
+      simt::launch(context, exchange_rows<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, k + pivot_offset,
+                   begin);
     }
     context.stage("normalise");
     simt::launch(context, normalise_row<T>, dim3(blocks), dim3(block), 0, op.a, op.x, k, full ? 0 : k + 1,
-                 value);
+                 pivot);
     context.stage("update");
     simt::launch(context, subtract_row<T>, dim3(static_cast<unsigned>(n), blocks), dim3(block), 0, op.a, op.x,
                  k, full);

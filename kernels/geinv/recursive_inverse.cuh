@@ -14,7 +14,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 /// Replaces op.a by its inverse. op.workspace has geinv_recursive_workspace() bytes.
 /// @tparam Products a class that computes large products instead of the vendor's GEMM
 /// (getrf/lu_products.cuh), or NoProducts
-/// @param products null with NoProducts
+/// @param products the object that computes large products; null with NoProducts
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
@@ -28,7 +28,9 @@ void invert(Context& context, Operands<T>& op, Products* products) {
   T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
   const std::int64_t lda = order == n ? op.a.ld : order;
 
-  if (order != n) lu::copy_matrix<T>(context, {op.a.data, op.a.ld, n}, a, order, order, order);
+  if (order != n)
+    lu::copy_matrix<T>(context, {op.a.data, op.a.ld, n}, a, /*ld_to=*/order, /*rows=*/order,
+                       /*columns=*/order);
   lu::RecursiveLu<T, Products> factors(context, a, lda, order, pivots, op.info, memory);
   bool inverts_by_products = false;  // true if `products` computes the largest product of L's inverse
   if constexpr (std::is_same_v<Products, lu::NoProducts>) {
@@ -38,7 +40,8 @@ void invert(Context& context, Operands<T>& op, Products* products) {
     inverts_by_products = products->accepts(order / 2, order / 2, order / 2);
   }
   if (inverts_by_products) {
-    lu::copy_matrix<T>(context, {a, lda, /*order=*/0}, x, order, order, order);  // sets X to the identity
+    // Copies no element of `a`, so that X becomes the identity.
+    lu::copy_matrix<T>(context, {a, lda, /*order=*/0}, x, /*ld_to=*/order, /*rows=*/order, /*columns=*/order);
     LowerInverse<T, Products>{context, a, lda, x, order, products}.solve(0, order);
   } else {
     levels::TriangleInverse<T>(context, {a, lda, order, /*lower=*/true, /*unit=*/true}, order, scratch)

@@ -112,7 +112,7 @@ struct LowerInverse {
   void solve(int first, int count) {
     if (count <= lu::solve_rows) {
       return lu::solve_in_one_launch(context, l + first * (ldl + 1), ldl, count, x + first, ldx,
-                                     first + count);
+                                     /*columns=*/first + count);
     }
     const int upper = first_part(count);
     const int middle = first + upper;
@@ -190,7 +190,7 @@ struct UpperSolve {
       p.factor = -1;
       if (p.rows <= 64 || !levels::supports_large_tiles(context)) return false;
       context.stage("product");
-      levels::multiply_by_large_tiles(context, p, 1, levels::min_large_tiles_of_level);
+      levels::multiply_by_large_tiles(context, p, /*pairs=*/1, levels::min_large_tiles_of_level);
       return true;
     }
     return false;

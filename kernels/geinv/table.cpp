@@ -23,11 +23,11 @@ GAUSSWEEP_DECLARE_PORTABLE(geinv_batched)
 namespace gaussweep {
 namespace {
 
-double operations(const Shape& shape) {
+double flops_of(const Shape& shape) {
   return lu_flops(shape) + lu_inverse_flops(shape);
 }
 /// Returns the minimum number of elements moved: A is read, and the inverse is written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }
 
@@ -36,8 +36,8 @@ ProblemRow problem_row() {
   row.name = "geinv";
   row.title = "the inverse of a matrix";
   row.axes = {"n"};
-  row.flops = operations;
-  row.elements = operands;
+  row.flops = flops_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
