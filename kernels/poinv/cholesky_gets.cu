@@ -8,7 +8,7 @@
 ///
 /// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
 /// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, 2 n^3 of them in the product, because it does
-/// not skip zeros; GETS moves n^3 / 3 elements; the host never waits for the device. Workspace: n^2 elements.
+/// not skip zeros; GETS moves n^3 / 3 elements. The host never waits for the device. Workspace: n^2 elements.
 /// Needs a symmetric positive definite matrix: a pivot that is not positive gives info > 0, and the answer is
 /// then meaningless.
 ///
@@ -51,7 +51,7 @@ void poinv_cholesky_gets(Context& context, Operands<T>& op, const Parameters& pa
   cholesky::factorise(context, op.a, Uplo::lower,
                       simultaneous ? cholesky::Update::simultaneous : cholesky::Update::sequential,
                       cholesky::Topleft::square, op.info);
-  gets::invert(context, op.a, inverse, Uplo::lower, 512,
+  gets::invert(context, op.a, inverse, Uplo::lower, /*threads=*/512,
                adaptive ? gets::Threads::adaptive : gets::Threads::fixed);
   context.stage("transpose");
   const auto tiles = static_cast<unsigned>((n + tile - 1) / tile);

@@ -11,9 +11,9 @@
 /// The residual of an equation just before it is solved needs no extra work. After every sweep the host reads
 /// the largest of these residuals and adds it to the reported history. The iteration ends as converged if
 /// this value is at most `residual_tolerance` (0: 32 unit roundoffs), and as diverged if the value is not
-/// finite. It also ends if more than 10 consecutive sweeps have not reduced the value (stagnated), or after
-/// `max_iterations` sweeps. In these two cases it counts as diverged if the value is above that of the first
-/// sweep.
+/// finite. It also ends if more than 10 consecutive sweeps have not
+/// reduced the value (stagnated), or after `max_iterations` sweeps. In these two cases the iteration counts
+/// as diverged if the value is larger than after the first sweep.
 ///
 /// Layout: column-major; A is not changed; the inverse is a separate matrix and starts as 0. Cost: 2 n^3
 /// operations per sweep; the number of sweeps grows with the condition number. Workspace: one number.
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(tile_size* tile_size)
       remainder = std::fma(-a_tile[k][tx], x_tile[ty][k], remainder);
     }
     __syncthreads();
-    const auto size = static_cast<unsigned>(n - i0 < tile_size ? n - i0 : tile_size);
-    for (unsigned k = 0; k < size; ++k) {
+    const auto tile_rows = static_cast<unsigned>(n - i0 < tile_size ? n - i0 : tile_size);
+    for (unsigned k = 0; k < tile_rows; ++k) {
       if (tx == k) {
         const T diagonal = a_tile[k][k];
         if (column_inside) {
@@ -107,12 +107,13 @@ __global__ void __launch_bounds__(tile_size* tile_size)
 }
 
 /// Returns how the iteration ends, or Convergence::none if it continues.
-Convergence ending(const IterationReport& report, std::int64_t best, double tolerance,
+/// @param best_sweep the sweep, from 1, with the smallest residual so far
+Convergence ending(const IterationReport& report, std::int64_t best_sweep, double tolerance,
                    std::int64_t max_iterations) {
   const double last = report.history.back();
   if (last <= tolerance) return Convergence::converged;
   if (!std::isfinite(last)) return Convergence::diverged;
-  const bool stalled = report.iterations - best > max_stalled_sweeps;
+  const bool stalled = report.iterations - best_sweep > max_stalled_sweeps;
   if (!stalled && report.iterations < max_iterations) return Convergence::none;
   if (last > report.history.front()) return Convergence::diverged;
   return stalled ? Convergence::stagnated : Convergence::max_iterations;
@@ -134,7 +135,7 @@ void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& par
   device.fill(op.x.data, 0, static_cast<std::size_t>(op.x.ld * op.x.cols) * sizeof(T));
   IterationReport& report = context.report;
   report = {};
-  std::int64_t best = 0;  // the iteration, from 1, of the smallest residual so far
+  std::int64_t best_sweep = 0;  // the sweep, from 1, with the smallest value of `largest` so far
   double smallest = std::numeric_limits<double>::infinity();
   const auto blocks = static_cast<unsigned>((op.shape.n + tile_size - 1) / tile_size);
   while (report.convergence == Convergence::none) {
@@ -147,9 +148,9 @@ void poinv_gauss_seidel(Context& context, Operands<T>& op, const Parameters& par
     report.history.push_back(largest);
     if (largest < smallest) {
       smallest = largest;
-      best = report.iterations;
+      best_sweep = report.iterations;
     }
-    report.convergence = ending(report, best, tolerance, max_iterations);
+    report.convergence = ending(report, best_sweep, tolerance, max_iterations);
   }
 }
 

@@ -4,10 +4,10 @@
 /// potrf/multi_gpu computes L, whose transpose U is then stored above the diagonal. Substitution replaces U
 /// by P = U^-1 (trtri/distributed_triangle.cuh). Then all GPUs receive P panel by panel, and each adds the
 /// products to its block columns of P P^T, in place. At the end the upper triangle is copied to the lower
-/// one. On one GPU the method is poinv/recursive. Layout: column-major, in place, block columns distributed
-/// cyclically; the lower triangle of A is read. Cost: n^3 operations in all; each GPU receives 3/2 n^2
-/// elements of panels, and reads n^2 / gpus elements of other GPUs to mirror triangles. Workspace per GPU:
-/// two panels of n x 2048, or the workspace of potrf/multi_gpu if that is larger. A pivot that is not
+/// triangle. On one GPU the method is poinv/recursive. Layout: column-major, in place, block columns
+/// distributed cyclically; the lower triangle of A is read. Cost: n^3 operations in all; each GPU receives
+/// 3/2 n^2 elements of panels, and reads n^2 / gpus elements of other GPUs to mirror triangles. Workspace per
+/// GPU: two panels of n x 2048, or the workspace of potrf/multi_gpu if that is larger. A pivot that is not
 /// positive gives info > 0; info = -1 means that a thread block waited too long for another one. The answer
 /// is then meaningless. Needs compute capability 9.0 and peer access between the GPUs.
 ///
@@ -28,7 +28,8 @@ void poinv_recursive(Context& context, Operands<T>& op, const Parameters& parame
 namespace {
 
 constexpr int mirror_tile = 32;
-constexpr int mirror_rows = 8;  ///< rows of a thread block
+constexpr int mirror_rows =
+    8;  ///< blockDim.y of mirror_tiles; a thread copies mirror_tile / mirror_rows elements
 
 /// Writes a tile of the triangle that is not `uplo`, in a GPU's columns. The mirror image of the tile, from
 /// which the kernel reads, may be on another GPU.
@@ -36,17 +37,17 @@ template <class T>
 __global__ void __launch_bounds__(mirror_tile* mirror_rows)
     mirror_tiles(Uplo uplo, PeerColumns<T> x, OwnColumns own, int n) {
   __shared__ T staged[mirror_tile][mirror_tile + 1];
-  const int row = static_cast<int>(blockIdx.x) * mirror_tile;
-  const int local = static_cast<int>(blockIdx.y) * mirror_tile, column = own.global(local);
+  const int first_row = static_cast<int>(blockIdx.x) * mirror_tile;
+  const int first_column = own.global(static_cast<int>(blockIdx.y) * mirror_tile);
   const bool lower = uplo == Uplo::lower;
-  if (lower ? row > column : row < column) return;
+  if (lower ? first_row > first_column : first_row < first_column) return;
   const int t = static_cast<int>(threadIdx.x);
   for (int c = static_cast<int>(threadIdx.y); c < mirror_tile; c += mirror_rows) {
-    if (row + c < n && column + t < n) staged[c][t] = x.column(row + c)[column + t];
+    if (first_row + c < n && first_column + t < n) staged[c][t] = x.column(first_row + c)[first_column + t];
   }
   __syncthreads();
   for (int c = static_cast<int>(threadIdx.y); c < mirror_tile; c += mirror_rows) {
-    const int i = row + t, j = column + c;
+    const int i = first_row + t, j = first_column + c;
     if (i < n && j < n && (lower ? i < j : i > j)) x.column(j)[i] = staged[t][c];
   }
 }
@@ -82,8 +83,8 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
                             static_cast<int>(op.parts.size())};
   // The inversion reuses the factorisation's workspace: `parts` describes it before any memory is taken.
   std::vector<OperandPart<T>> parts = op.parts;
-  const Parameters factors = inverse::cholesky_parameters(op.shape, parameters);
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factors)).factor();
+  const Parameters factorisation = inverse::cholesky_parameters(op.shape, parameters);
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factorisation)).factor();
   mirror_columns(context, Uplo::lower, blocks, parts);
   inverse::DistributedTriangle<T> p(context, blocks, inverse::panel_width(op.shape, parameters, blocks.width),
                                     parts, Uplo::upper, /*keeps_other_triangle=*/false);

@@ -30,8 +30,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Computes the Cholesky factor and returns a view of it: in A or, padded with an identity, in the workspace.
-/// If `mirrors`, also stores the factor's transpose in the other triangle.
+/// Computes the Cholesky factor and returns a view of the factor, which is in A or, padded with an identity,
+/// in the workspace. If `mirrors`, also stores the factor's transpose in the other triangle.
 template <class T>
 MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
 #ifdef __CUDACC__
@@ -42,7 +42,7 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
       a = {op.workspace.template take<T>(order * order), order, order, order};
       const int padded = static_cast<int>(order);
       lu::copy_matrix<T>(context, {op.a.data, op.a.ld, static_cast<int>(op.shape.n), /*lower=*/true}, a.data,
-                         order, padded, padded);
+                         /*ld_to=*/order, /*rows=*/padded, /*columns=*/padded);
     }
     context.stage("potrf");
     vendor::potrf(vendor_handles(context), Uplo::lower, order, a.data, a.ld, op.info);
@@ -59,12 +59,13 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
 template <class T>
 struct Inverse {
   Context& context;
-  MatrixView<T> x;  ///< the factor, padded with an identity to `order`
+  MatrixView<T> x;  ///< the factor L, padded with an identity to `order`
   int order;
   T* triangle;     ///< order x order elements of workspace
   T* scratch;      ///< geinv_recursive_elements(order) elements of workspace
   T* reciprocals;  ///< `order` elements of workspace
 
+  /// Computes Q = L^-1 level by level (trtri/levels.cuh), then Q^T Q.
   void by_levels() {
     levels::Triangle<T> l{x.data, x.ld, order, /*lower=*/true, /*unit=*/false};
     // `from_left` keeps Q L - I small. This matters because A Q^T Q - I = L (Q L - I)^T Q + (L Q - I), where
@@ -73,10 +74,11 @@ struct Inverse {
     levels::TriangleInverse<T>(context, l, order, scratch).invert(triangle, order, /*info=*/nullptr);
     levels::TriangleSquare<T>(context, triangle, order, order, x.data, x.ld).multiply();
   }
-  /// @pre the factor's transpose is in the other triangle
+  /// Computes P = L^-T by substitution, then P P^T. @pre the factor's transpose is in the other triangle
   void by_substitution() {
-    // Copies no columns of `x`, so that `triangle` becomes the identity.
-    lu::copy_matrix<T>(context, {x.data, x.ld, /*order=*/0}, triangle, order, order, order);
+    // Copies no element of `x`, so that `triangle` becomes the identity.
+    lu::copy_matrix<T>(context, {x.data, x.ld, /*order=*/0}, triangle, /*ld_to=*/order, /*rows=*/order,
+                       /*columns=*/order);
     inverse::UpperSolve<T, lu::NoProducts> solve{context, x.data, x.ld,    order,       triangle,
                                                  order,   order,  scratch, reciprocals, /*products=*/nullptr};
     solve.inverts = true;  // the right-hand side is the identity

@@ -7,8 +7,8 @@
 namespace gaussweep {
 
 /// Returns the bytes of workspace: the inverse of the factor, geinv_recursive_elements(), the reciprocals of
-/// the diagonal, and the workspace of potrf/recursive (tiles::workspace_bytes). @param element bytes per
-/// element
+/// the diagonal, and the workspace of potrf/recursive (tiles::workspace_bytes).
+/// @param element bytes per element
 inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::padded_order(n);
   Shape shape;

@@ -18,11 +18,11 @@ GAUSSWEEP_DECLARE_CUDA(poinv_cusolver)
 namespace gaussweep {
 namespace {
 
-double operations(const Shape& shape) {
+double flops_of(const Shape& shape) {
   return cholesky_flops(shape) + cholesky_inverse_flops(shape);
 }
 /// Returns the minimum number of elements moved: A is read, and the inverse is written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }
 
@@ -33,8 +33,8 @@ ProblemRow problem_row() {
   row.axes = {"n"};
   row.needs = {Need::spd};
   row.negated = Region::checkered;  // keeps A positive definite
-  row.flops = operations;
-  row.elements = operands;
+  row.flops = flops_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;

@@ -1,9 +1,9 @@
 #pragma once
-/// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. Starts with
-/// all squares on the diagonal, C = Q11^T Q11. Then each level joins pairs of squares: it computes Q22^T Q21
-/// for the block below the first square, and adds Q21^T Q21 to the first square. The products are split along
-/// the diagonal, so that they omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one
-/// launch of large_tiles.cuh computes C = P P^T with P = Q^T instead.
+/// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. First
+/// computes the diagonal blocks (squares) of C from those of Q: C11 = Q11^T Q11. Then each level joins pairs
+/// of squares: it computes C21 = Q22^T Q21 below the first square, and adds Q21^T Q21 to the first square.
+/// The products are split along the diagonal, so that they omit zeros of Q and the upper triangle of C. In
+/// double on a Hopper GPU, one launch of large_tiles.cuh computes C = P P^T with P = Q^T instead.
 
 #include <algorithm>
 #include <cstdint>
@@ -53,7 +53,7 @@ class TriangleSquare {
   }
 
  private:
-  /// Computes `count` squares of order `size` on the diagonal, from row `first` on.
+  /// Computes `count` squares of order `size` on the diagonal of C, from row `first` on.
   void multiply_squares(int first, int size, int count) {
     product(size, size, size, q(first, first), q(first, first), T(0), c(first, first), size, count);
   }
