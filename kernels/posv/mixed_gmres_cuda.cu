@@ -38,14 +38,14 @@ namespace gaussweep::cuda {
 template <class T>
 void posv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.report = {};
-  const std::int64_t from = parameters.integer("float_from");
-  const std::size_t bytes = definite::mixed_bytes(op.shape, sizeof(T), from);
+  const std::int64_t float_from = parameters.integer("float_from");
+  const std::size_t bytes = definite::mixed_bytes(op.shape, sizeof(T), float_from);
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
-  if (definite::worth_trying(op.shape.n, op.shape.nrhs, from)) {
+  if (definite::worth_trying(op.shape.n, op.shape.nrhs, float_from)) {
     Workspace arena(memory, bytes);
-    solved =
-        mixed::refine<T, mixed::CholeskyFactors<T>>(context, op, arena, op.shape.uplo, op.shape.nrhs > 1);
+    solved = mixed::refine<T, mixed::CholeskyFactors<T>>(context, op, arena, op.shape.uplo,
+                                                         /*mirrored=*/op.shape.nrhs > 1);
   }
   if (solved == op.shape.nrhs) return;
   Workspace arena(memory, bytes);

@@ -18,7 +18,7 @@ inline std::size_t direct_bytes(const Shape& shape, std::size_t element) {
 /// lower triangle is stored.
 inline Shape padded_shape(std::int64_t n) {
   const std::int64_t order = tiles::round_up_to_tiles(n);
-  return {order, order, order, 1, Uplo::lower};
+  return {/*m=*/order, /*n=*/order, /*k=*/order, /*nrhs=*/1, Uplo::lower};
 }
 
 /// Returns the bytes for factoring in float and refining `nrhs` right-hand sides together.
@@ -42,9 +42,12 @@ inline double direct_ms(double n, std::int64_t nrhs) {
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   const auto count = static_cast<double>(nrhs);
-  // A last group with fewer columns than the others takes longer than a whole one (cuBLAS's products).
-  const double last = nrhs % mixed::max_rhs_per_group == 0 ? 0 : nrhs < mixed::max_rhs_per_group ? 1 : 1.33;
-  const double groups = static_cast<double>(nrhs / mixed::max_rhs_per_group) + last;
+  // Groups of max_rhs_per_group right-hand sides are refined one after another. An incomplete last group
+  // takes longer than a complete one, because cuBLAS is slower for it.
+  const double last_group = nrhs % mixed::max_rhs_per_group == 0 ? 0
+                            : nrhs < mixed::max_rhs_per_group    ? 1
+                                                                 : 1.33;
+  const double groups = static_cast<double>(nrhs / mixed::max_rhs_per_group) + last_group;
   const double factor = 0.0205 * k * k + 0.094 * k + 0.67;
   if (nrhs == 1) return factor + 0.0135 * k * k + 0.0134 * k;
   if (nrhs < mixed::min_rhs_for_products) return factor + 0.0176 * k * k + 0.0151 * count * k;
@@ -52,16 +55,17 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 }
 
 /// Returns true if posv/mixed_gmres tries a factor in float.
-/// @param from the parameter `float_from`; if it is 0, the expected times are compared
-inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t from) {
-  if (from > 0) return n >= from;
+/// @param float_from the parameter `float_from` of the method; if it is 0, the expected times are compared
+inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
+  if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
   return refined_ms(order, nrhs) < mixed::margin * direct_ms(order, nrhs);
 }
 
-inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t from) {
+/// Returns the bytes of workspace of posv/mixed_gmres.
+inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t float_from) {
   const std::size_t direct = direct_bytes(shape, element);
-  if (!worth_trying(shape.n, shape.nrhs, from)) return direct;
+  if (!worth_trying(shape.n, shape.nrhs, float_from)) return direct;
   return std::max(refinement_bytes(shape.n, std::min(shape.nrhs, mixed::max_rhs_per_group)), direct);
 }
 

@@ -18,12 +18,12 @@ GAUSSWEEP_DECLARE_PORTABLE(posv_batched)
 namespace gaussweep {
 namespace {
 
-double operations(const Shape& shape) {
+double flops_of(const Shape& shape) {
   const auto n = static_cast<double>(shape.n);
   return cholesky_flops(shape) + static_cast<double>(shape.nrhs) * (2.0 * n * n);
 }
 /// Returns the minimum number of elements moved: A's triangle and B are read, X is written.
-double operands(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return triangle_elements(shape) + 2.0 * columns_elements(shape);
 }
 
@@ -35,12 +35,12 @@ ProblemRow problem_row() {
   row.needs = {Need::spd};
   row.second = SecondOperand::right_hand_sides;
   row.b = row.x = columns_extent;
-  row.negated = Region::checkered;
+  row.negated = Region::checkered;  // keeps A positive definite
   row.negated_of_b = Region::odd_rows;
-  row.flops = operations;
-  row.elements = operands;
+  row.flops = flops_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::solution<float>, verifiers::solution<double>};
-  row.tolerance = 16;
+  row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 
@@ -62,7 +62,7 @@ Method recursive() {
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return definite::direct_bytes(shape, element);
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_recursive), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_recursive), /*capability=*/90);
 }
 
 Method multi_gpu() {
@@ -74,7 +74,7 @@ Method multi_gpu() {
     return travelling_bytes(shape, element) + tiles::multi_gpu_bytes(shape, parameters, element);
   };
   method.uses_one_gpu = tiles::solve_uses_one_gpu;
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_multi_gpu), 90);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(posv_multi_gpu), /*capability=*/90);
 }
 
 Method mixed_gmres() {
@@ -89,7 +89,7 @@ Method mixed_gmres() {
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return definite::mixed_bytes(shape, element, parameters.integer("float_from"));
   };
-  return tuned(std::move(method), 90, GAUSSWEEP_CUDA_ENTRY(posv_mixed_gmres));
+  return tuned(std::move(method), /*capability=*/90, GAUSSWEEP_CUDA_ENTRY(posv_mixed_gmres));
 }
 
 Method lapack() {
