@@ -7,7 +7,7 @@
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |b - A x| is of the order n u |L| |U| |x|
 /// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting
-/// |L| |U| is rarely larger than n |A|.
+/// the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -24,9 +24,9 @@ namespace {
 
 template <class T>
 __global__ void eliminate_from_global(Elimination<T> e) {
-  const std::int64_t j = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-  const std::int64_t c = e.first + static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (e.updates(j, c)) e.subtract(j, c, e.multipliers[j], e.a.data[e.i * e.a.ld + c]);
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  const std::int64_t j = e.grid_begin + static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (e.updates(i, j)) e.subtract(i, j, e.multipliers[i], e.a.data[e.k * e.a.ld + j]);
 }
 
 }  // namespace

@@ -31,26 +31,26 @@ void gesv_gauss_jordan_serial(Context& context, Operands<T>& op, const Parameter
   const std::int64_t ld = op.a.ld;
   const FmaLoops<T> loops = fma_loops<T>();
   context.stage("eliminate");
-  for (std::int64_t i = 0; i < n; ++i) {
-    T* pivot_row = op.a.data + i * ld;
-    const std::int64_t pivot_offset = find_pivot(pivot_row + i, ld, n - i);
+  for (std::int64_t k = 0; k < n; ++k) {
+    T* pivot_row = op.a.data + k * ld;
+    const std::int64_t pivot_offset = find_pivot(pivot_row + k, ld, n - k);
     if (pivot_offset > 0)
-      std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + pivot_offset * ld + i);
-    const T pivot = pivot_row[i];
+      std::swap_ranges(pivot_row + k, pivot_row + columns, pivot_row + pivot_offset * ld + k);
+    const T pivot = pivot_row[k];
     if (pivot == T(0)) {
-      *op.info = static_cast<int>(i + 1);
+      *op.info = static_cast<int>(k + 1);
       return;
     }
-    for (std::int64_t j = 0; j < n; ++j) {
-      if (j == i) continue;
-      T* row = op.a.data + j * ld;
-      loops.subtract_multiple(row + i + 1, pivot_row + i + 1, row[i] / pivot, columns - i - 1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i == k) continue;
+      T* row = op.a.data + i * ld;
+      loops.subtract_multiple(row + k + 1, pivot_row + k + 1, row[k] / pivot, columns - k - 1);
     }
   }
   context.stage("normalise");
-  for (std::int64_t j = 0; j < n; ++j) {
-    T* row = op.a.data + j * ld;
-    for (std::int64_t r = n; r < columns; ++r) row[r] /= row[j];
+  for (std::int64_t i = 0; i < n; ++i) {
+    T* row = op.a.data + i * ld;
+    for (std::int64_t r = n; r < columns; ++r) row[r] /= row[i];
   }
 }
 

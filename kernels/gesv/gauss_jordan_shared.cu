@@ -29,51 +29,51 @@ __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * tile;
-  const std::int64_t j = first_row + ty;
-  const std::int64_t c = e.first + static_cast<std::int64_t>(blockIdx.x) * tile + tx;
+  const std::int64_t i = first_row + ty;
+  const std::int64_t j = e.grid_begin + static_cast<std::int64_t>(blockIdx.x) * tile + tx;
   if (ty == 0 && first_row + tx < e.a.rows) multipliers[tx] = e.multipliers[first_row + tx];
-  if (ty == 1 && c < e.a.cols) pivot_row[tx] = e.a.data[e.i * e.a.ld + c];
+  if (ty == 1 && j < e.a.cols) pivot_row[tx] = e.a.data[e.k * e.a.ld + j];
   __syncthreads();
-  if (e.updates(j, c)) e.subtract(j, c, multipliers[ty], pivot_row[tx]);
+  if (e.updates(i, j)) e.subtract(i, j, multipliers[ty], pivot_row[tx]);
 }
 
 /// Solves one system of a batch per block. Thread 0 finds the pivots, as the host does for a single system.
-/// @param full updates all columns, as with the parameter `grid`: full
+/// @param full true: updates all columns (parameter `grid` = full); false: only columns right of the pivot
 template <class T>
 __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* infos) {
-  const std::int64_t s = blockIdx.x, gap = columns_between_a_and_b(shape, s);
+  const std::int64_t s = blockIdx.x, skipped_columns = columns_between_a_and_b(shape, s);
   const auto n = static_cast<int>(shape.n), columns = n + static_cast<int>(shape.nrhs);
   const auto thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   T* const multipliers = simt::dynamic_shared<T>();
   T* const pivot_row = multipliers + n;
   constexpr int no_pivot = -1;
-  __shared__ int pivot;  ///< the pivot row, or no_pivot if column i is 0 from row i on
-  const auto row = [&](int i) { return BatchRow<T>{a.data + i * a.ld + s * n, n, gap}; };
-  for (int i = 0; i < n; ++i) {
+  __shared__ int pivot_index;  // the index of the pivot row, or no_pivot if column k is 0 from row k on
+  const auto row = [&](int i) { return BatchRow<T>{a.data + i * a.ld + s * n, n, skipped_columns}; };
+  for (int k = 0; k < n; ++k) {
     if (thread == 0) {
-      int largest = i;
-      for (int j = i + 1; j < n; ++j)
-        largest = std::fabs(row(j)[i]) > std::fabs(row(largest)[i]) ? j : largest;
-      const bool is_singular = row(largest)[i] == T(0);
-      if (is_singular) infos[s] = i + 1;
-      pivot = is_singular ? no_pivot : largest;
+      int largest = k;
+      for (int i = k + 1; i < n; ++i)
+        largest = std::fabs(row(i)[k]) > std::fabs(row(largest)[k]) ? i : largest;
+      const bool is_singular = row(largest)[k] == T(0);
+      if (is_singular) infos[s] = k + 1;
+      pivot_index = is_singular ? no_pivot : largest;
     }
     __syncthreads();
-    // All threads test `pivot`, not the element: faster threads may already exchange the rows.
-    if (pivot == no_pivot) return;
-    for (int c = thread; c < columns; c += threads) {
-      pivot_row[c] = row(pivot)[c];
-      row(pivot)[c] = row(i)[c];
-      row(i)[c] = pivot_row[c];
+    // All threads test `pivot_index`, not the element: faster threads may already exchange the rows.
+    if (pivot_index == no_pivot) return;
+    for (int j = thread; j < columns; j += threads) {
+      pivot_row[j] = row(pivot_index)[j];
+      row(pivot_index)[j] = row(k)[j];
+      row(k)[j] = pivot_row[j];
     }
     __syncthreads();
-    for (int j = thread; j < n; j += threads) multipliers[j] = row(j)[i] / pivot_row[i];
+    for (int i = thread; i < n; i += threads) multipliers[i] = row(i)[k] / pivot_row[k];
     __syncthreads();
-    const int begin = full ? 0 : i + 1, width = columns - begin;
+    const int begin = full ? 0 : k + 1, width = columns - begin;
     for (int e = thread; e < n * width; e += threads) {
-      const int j = e / width, c = begin + e % width;
-      T& element = row(j)[c];
-      if (j != i) element = c == i ? T(0) : std::fma(-multipliers[j], pivot_row[c], element);
+      const int i = e / width, j = begin + e % width;
+      T& element = row(i)[j];
+      if (i != k) element = j == k ? T(0) : std::fma(-multipliers[i], pivot_row[j], element);
     }
     __syncthreads();
   }

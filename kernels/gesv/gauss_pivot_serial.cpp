@@ -10,7 +10,8 @@
 /// nonzero pivot gives info > 0 and ends the method.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.
+/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
+/// of A.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,28 +30,28 @@ void gesv_gauss_pivot_serial(Context& context, Operands<T>& op, const Parameters
   const std::int64_t ld = op.a.ld;
   const FmaLoops<T> loops = fma_loops<T>();
   context.stage("eliminate");
-  for (std::int64_t i = 0; i < n; ++i) {
-    T* pivot_row = op.a.data + i * ld;
-    const std::int64_t pivot_offset = find_pivot(pivot_row + i, ld, n - i);
+  for (std::int64_t k = 0; k < n; ++k) {
+    T* pivot_row = op.a.data + k * ld;
+    const std::int64_t pivot_offset = find_pivot(pivot_row + k, ld, n - k);
     if (pivot_offset > 0)
-      std::swap_ranges(pivot_row + i, pivot_row + columns, pivot_row + pivot_offset * ld + i);
-    const T pivot = pivot_row[i];
+      std::swap_ranges(pivot_row + k, pivot_row + columns, pivot_row + pivot_offset * ld + k);
+    const T pivot = pivot_row[k];
     if (pivot == T(0)) {
-      *op.info = static_cast<int>(i + 1);
+      *op.info = static_cast<int>(k + 1);
       return;
     }
-    for (std::int64_t j = i + 1; j < n; ++j) {
-      T* row = op.a.data + j * ld;
-      loops.subtract_multiple(row + i + 1, pivot_row + i + 1, row[i] / pivot, columns - i - 1);
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      T* row = op.a.data + i * ld;
+      loops.subtract_multiple(row + k + 1, pivot_row + k + 1, row[k] / pivot, columns - k - 1);
     }
   }
   context.stage("back_substitute");
   for (std::int64_t r = 0; r < op.shape.nrhs; ++r) {
     T* solution = op.x.data + r * op.x.ld;
-    for (std::int64_t j = n - 1; j >= 0; --j) {
-      const T* row = op.a.data + j * ld;
-      const T remainder = loops.subtract_products(row[n + r], row + j + 1, solution + j + 1, n - 1 - j);
-      solution[j] = remainder / row[j];
+    for (std::int64_t i = n - 1; i >= 0; --i) {
+      const T* row = op.a.data + i * ld;
+      const T remainder = loops.subtract_products(row[n + r], row + i + 1, solution + i + 1, n - 1 - i);
+      solution[i] = remainder / row[i];
     }
   }
 }

@@ -14,7 +14,7 @@
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4). Without pivoting |L| |U| may be far larger than |A|. With pivoting
-/// |L| |U| is rarely larger than n |A|.
+/// the norm of |L| |U| rarely exceeds n times that of A.
 
 #include <algorithm>
 #include <cmath>

@@ -59,8 +59,8 @@ template <class T>
 struct BatchRow {
   T* data;
   int n;
-  std::int64_t gap;  ///< columns between the system's A and B (columns_between_a_and_b)
-  __device__ T& operator[](int j) const { return data[j < n ? j : j + gap]; }
+  std::int64_t skipped_columns;  ///< columns between the system's A and B (columns_between_a_and_b)
+  __device__ T& operator[](int j) const { return data[j < n ? j : j + skipped_columns]; }
 };
 /// Returns the number of columns between the last column of A and the first column of B of system s.
 GAUSSWEEP_SHARED_INLINE std::int64_t columns_between_a_and_b(const Shape& shape, std::int64_t s) {
@@ -130,9 +130,10 @@ template <class T>
 __global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor zero, int* infos) {
   const std::int64_t s = blockIdx.x;
   const auto n = static_cast<int>(shape.n);
-  eliminate_rows(0, 1, n, n + static_cast<int>(shape.nrhs), zero, infos + s, [&](std::int64_t i) {
-    return BatchRow<T>{a + i * ld + s * n, n, columns_between_a_and_b(shape, s)};
-  });
+  eliminate_rows(/*first=*/0, /*stride=*/1, n, n + static_cast<int>(shape.nrhs), zero, infos + s,
+                 [&](std::int64_t i) {
+                   return BatchRow<T>{a + i * ld + s * n, n, columns_between_a_and_b(shape, s)};
+                 });
 }
 
 /// Returns the number of threads per block: the parameter `threads` or, if it is 0, the smaller of n and

@@ -17,17 +17,17 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Sums `value` over the block into cache[0]: adds the upper half of the remaining sums to the lower half
-/// until one sum remains. All threads must call this. @pre `cache` has blockDim.x elements, which no thread
-/// reads any more
+/// Sums `value` over the block into partial_sums[0]: adds the upper half of the remaining sums to the lower
+/// half until one sum remains. All threads must call this.
+/// @pre `partial_sums` has blockDim.x elements of shared memory, which no thread still reads
 template <class T>
-__device__ void reduce_in_block(T* cache, T value) {
+__device__ void reduce_in_block(T* partial_sums, T value) {
   const int thread = static_cast<int>(threadIdx.x);
-  cache[thread] = value;
+  partial_sums[thread] = value;
   __syncthreads();
   for (int remaining = static_cast<int>(blockDim.x); remaining > 1;) {
     const int half = (remaining + 1) / 2;
-    if (thread + half < remaining) cache[thread] += cache[thread + half];
+    if (thread + half < remaining) partial_sums[thread] += partial_sums[thread + half];
     __syncthreads();
     remaining = half;
   }
@@ -38,7 +38,7 @@ __device__ void reduce_in_block(T* cache, T value) {
 /// the result from the right-hand side.
 template <class T>
 __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape, T* x, const int* info) {
-  T* cache = simt::dynamic_shared<T>();
+  T* partial_sums = simt::dynamic_shared<T>();
   const std::int64_t s = blockIdx.x, first_rhs = shape.n + columns_between_a_and_b(shape, s);
   const auto n = static_cast<int>(shape.n), nrhs = static_cast<int>(shape.nrhs);
   a += s * n;
@@ -54,20 +54,22 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
       for (int j = last; j > row_index; j -= threads) sum = std::fma(row[j], solution[j], sum);
-      reduce_in_block(cache, sum);
-      if (threadIdx.x == 0) solution[row_index] = row[first_rhs + r] - cache[0];
+      reduce_in_block(partial_sums, sum);
+      if (threadIdx.x == 0) solution[row_index] = row[first_rhs + r] - partial_sums[0];
       __syncthreads();
     }
   }
 }
+
+constexpr int timed_out = -1;  ///< info after a timeout
 
 /// Number of polls after which a waiting block times out if no unknown that it waits for was solved in the
 /// meantime. A poll takes about a microsecond on a GPU, so the timeout is about a minute. A row is solved
 /// within milliseconds.
 constexpr std::int64_t max_flag_polls = std::int64_t{1} << 26;
 
-/// Waits until unknown `lowest` is solved; all unknowns with larger indices are then solved too. One thread
-/// per block calls this. Returns false, with `*info` != 0, if this wait or another block's wait timed out.
+/// Waits until unknown `lowest` is solved; all unknowns with larger indices are then solved, too. One thread
+/// per block calls this. Returns false if this wait or another block's wait timed out; *info is then not 0.
 /// @pre the unknowns from `known_from` on are solved
 __device__ inline bool wait_until_solved(const int* solved, int known_from, int lowest, int* info,
                                          std::int64_t max_polls) {
@@ -80,7 +82,7 @@ __device__ inline bool wait_until_solved(const int* solved, int known_from, int 
       while (highest_unsolved >= lowest && simt::load_volatile(solved + highest_unsolved) != 0)
         --highest_unsolved;
       if (highest_unsolved == previous_highest) {
-        atomicCAS(info, 0, -1);
+        atomicCAS(info, 0, timed_out);
         return false;
       }
       polls = 0;
@@ -93,18 +95,18 @@ __device__ inline bool wait_until_solved(const int* solved, int known_from, int 
 
 /// Splits the rows into gridDim.x contiguous, balanced ranges. The block at pipeline position p solves the
 /// p-th range, counted from the last row up. It waits for each unknown before it reads the unknown. Blocks
-/// take positions from the counter *tickets when they start. A block therefore waits only for blocks that
-/// have started before it, so that no start order can deadlock.
-/// @pre solved[0 … n) and *tickets are 0
+/// take positions from the counter *next_position when they start. A block therefore waits only for blocks
+/// that have started before it, so that no start order can deadlock.
+/// @pre solved[0 … n) and *next_position are 0
 template <class T>
 __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* solved,
-                                       int* tickets, int* info, std::int64_t max_polls) {
+                                       int* next_position, int* info, std::int64_t max_polls) {
   __shared__ int position;
   __shared__ int proceed;
-  T* cache = simt::dynamic_shared<T>();
+  T* partial_sums = simt::dynamic_shared<T>();
   const int thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
-    position = atomicAdd(tickets, 1);
+    position = atomicAdd(next_position, 1);
     proceed = simt::load_volatile(info) == 0 ? 1 : 0;
   }
   __syncthreads();
@@ -131,11 +133,12 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
           known_from = lowest;
         }
         const int j = begin + thread;
-        // Volatile: L1 may hold a line of x from before a neighbouring unknown was solved.
+        // A volatile load bypasses L1, which may hold a line of x from before a neighbouring unknown was
+        // solved.
         if (j > row_index) sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
       }
-      reduce_in_block(cache, sum);
-      if (thread == 0) solution[row_index] = row[n + r] - cache[0];
+      reduce_in_block(partial_sums, sum);
+      if (thread == 0) solution[row_index] = row[n + r] - partial_sums[0];
       __syncthreads();
     }
     if (thread == 0) simt::store_release(solved + row_index, 1);
@@ -149,15 +152,15 @@ constexpr std::int64_t max_lock_polls = std::int64_t{1} << 26;
 /// Number of polls after which a thread checks whether another thread timed out.
 constexpr std::int64_t polls_between_checks = 1024;
 
-/// Polls until the lock is open. Returns false, with `*info` != 0, if this thread or another thread timed
-/// out.
+/// Polls until the lock is open. Returns false if this thread or another thread timed out; *info is then not
+/// 0.
 __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_polls) {
   std::int64_t polls = 0;
   while (atomicAnd(lock, 1) == 0) {
     if (++polls % polls_between_checks != 0) continue;
     if (simt::load_volatile(info) != 0) return false;
     if (polls >= max_polls) {
-      atomicCAS(info, 0, -1);
+      atomicCAS(info, 0, timed_out);
       return false;
     }
     simt::spin_pause();
@@ -177,7 +180,7 @@ template <class T>
 __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,
                                         int* info, std::int64_t max_polls) {
   __shared__ int failed;
-  T* cache = simt::dynamic_shared<T>();
+  T* partial_sums = simt::dynamic_shared<T>();
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
   if (thread == 0) failed = simt::load_volatile(info) != 0 ? 1 : 0;
@@ -199,9 +202,9 @@ __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int 
         }
         sum = std::fma(row[j], simt::load_volatile(solution + j), sum);
       }
-      reduce_in_block(cache, sum);
+      reduce_in_block(partial_sums, sum);
       if (failed != 0) return;
-      if (thread == 0) solution[row_index] = row[n + r] - cache[0];
+      if (thread == 0) solution[row_index] = row[n + r] - partial_sums[0];
       __syncthreads();
     }
     if (thread == 0) {

@@ -39,32 +39,32 @@ class Krylov {
     rhs_.push_back(-sine_[k] * rhs_[k]);
     rhs_[k] *= cosine_[k];
     columns_.push_back(std::move(h));
-    errors_.push_back(std::fabs(rhs_.back()) * scale_);
-    return errors_.back();
+    residuals_.push_back(std::fabs(rhs_.back()) * scale_);
+    return residuals_.back();
   }
 
   /// Returns true if the residual has reached the target; false if it is NaN.
-  bool reached() const { return !errors_.empty() && errors_.back() <= target_; }
+  bool has_reached_target() const { return !residuals_.empty() && residuals_.back() <= target_; }
 
-  /// Discards the residuals from which slow() and hopeless() compute the rate of convergence. Call this if
-  /// the next directions come from more accurate factors.
-  void forget_rate() { errors_ = {errors_.back()}; }
+  /// Discards the residuals from which is_slow() and is_hopeless() compute the rate of convergence. Call this
+  /// if the next directions come from more accurate factors.
+  void forget_rate() { residuals_ = {residuals_.back()}; }
 
   /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
-  bool slow() const {
+  bool is_slow() const {
     constexpr int max_further = 8;
-    const std::size_t count = errors_.size();
+    const std::size_t count = residuals_.size();
     if (count < 2) return false;
-    const double gained_bits = std::log2(errors_[count - 2] / errors_[count - 1]);  // per iteration
+    const double gained_bits = std::log2(residuals_[count - 2] / residuals_[count - 1]);  // per iteration
     return !(gained_bits > 0 && missing_bits() <= max_further * gained_bits);
   }
   /// Returns true if `max_iterations` + 10 iterations would not suffice at the mean rate of the last three
   /// iterations. The 10 are added because convergence often accelerates.
-  bool hopeless(int max_iterations) const {
+  bool is_hopeless(int max_iterations) const {
     constexpr std::size_t window = 3;
-    const std::size_t count = errors_.size();
+    const std::size_t count = residuals_.size();
     if (count <= window) return false;
-    const double gained_bits = std::log2(errors_[count - 1 - window] / errors_[count - 1]) / window;
+    const double gained_bits = std::log2(residuals_[count - 1 - window] / residuals_[count - 1]) / window;
     const auto iterations = static_cast<double>(columns_.size());
     return !(gained_bits > 0 && iterations + missing_bits() / gained_bits <= max_iterations + 10);
   }
@@ -81,13 +81,13 @@ class Krylov {
   }
 
  private:
-  double missing_bits() const { return std::log2(errors_.back() / target_); }
+  double missing_bits() const { return std::log2(residuals_.back() / target_); }
 
   double scale_ = 0, target_ = 0;
   std::vector<std::vector<double>> columns_;  // columns of the Hessenberg matrix's triangular factor R
   std::vector<double> cosine_, sine_;         // the Givens rotations
   std::vector<double> rhs_;                   // the rotated right-hand side of the least squares problem
-  std::vector<double> errors_;                // relative residuals, one per iteration
+  std::vector<double> residuals_;             // relative residuals, one per iteration
 };
 
 }  // namespace gaussweep::mixed

@@ -5,7 +5,8 @@
 /// a zero pivot gives info > 0 and leaves b unchanged.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting |L| |U| is rarely larger than n |A|.
+/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
+/// of A.
 
 #include <vector>
 

@@ -9,14 +9,14 @@
 
 namespace gaussweep::mixed {
 
-constexpr int max_iterations_per_cycle = 30;            ///< iterations per GMRES cycle
-constexpr int max_cycles = 4;                           ///< GMRES cycles per right-hand side
-constexpr int slices = 32;                              ///< column slices of A with separate partial sums
-constexpr int group = 256;                              ///< threads per block; each thread has one row
-constexpr int sample = 64;                              ///< order of the submatrix that sample_pivots factors
-constexpr int scalars = 16;                             ///< doubles reserved for the struct Scalars
-constexpr int readings = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
-constexpr std::int64_t max_rhs_per_group = 64;          ///< right-hand sides refined together
+constexpr int max_iterations_per_cycle = 30;  ///< iterations per GMRES cycle
+constexpr int max_cycles = 4;                 ///< GMRES cycles per right-hand side
+constexpr int column_slices = 32;             ///< column slices of A with separate partial sums
+constexpr int block_threads = 256;            ///< threads per block; each thread has one row
+constexpr int sample_order = 64;              ///< order of the submatrix that sample_pivots factors
+constexpr int scalar_doubles = 16;            ///< doubles reserved for the struct Scalars
+constexpr int reading_doubles = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
+constexpr std::int64_t max_rhs_per_group = 64;                 ///< right-hand sides refined together
 /// From this number of right-hand sides on, triangular solves with the factors multiply by inverted diagonal
 /// blocks.
 constexpr std::int64_t min_rhs_for_products = 9;
@@ -33,19 +33,21 @@ constexpr int rows_of_slice(int nrhs) {
   return nrhs == 1 ? 1 : 2;
 }
 
-/// Returns the number of groups of `group` rows, one per thread block.
-constexpr std::int64_t groups(std::int64_t n) {
-  return (n + group - 1) / group;
+/// Returns the number of row blocks: groups of `block_threads` rows, one per thread block.
+constexpr std::int64_t row_blocks(std::int64_t n) {
+  return (n + block_threads - 1) / block_threads;
 }
 
-constexpr int band = 128;  ///< order of a tile of multiply_triangle
-constexpr std::int64_t bands(std::int64_t n) {
-  return (n + band - 1) / band;
+/// multiply_triangle multiplies by tiles of this order. A band is the columns of one tile.
+constexpr int band_order = 128;
+/// Returns the number of bands of a matrix of order n.
+constexpr std::int64_t band_count(std::int64_t n) {
+  return (n + band_order - 1) / band_order;
 }
 /// Returns the number of vectors of partial sums in a product with A: one per column slice and right-hand
 /// side, or one per band in multiply_triangle.
 inline std::int64_t sums_of_product(std::int64_t n, std::int64_t nrhs) {
-  return std::max(slices * std::min<std::int64_t>(nrhs, max_rhs_per_thread), bands(n));
+  return std::max(column_slices * std::min<std::int64_t>(nrhs, max_rhs_per_thread), band_count(n));
 }
 
 /// Returns the bytes of workspace that the solves with the factors need for `nrhs` right-hand sides with
@@ -64,12 +66,13 @@ inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64
          // R and C (mixed_steps.cuh); residuals and the solution
          2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(vectors, sizeof(double)) +
          workspace_piece(sums_of_product(n, nrhs) * ld, sizeof(double)) +
-         workspace_piece(slices * n, sizeof(double)) +
+         workspace_piece(column_slices * n, sizeof(double)) +
          // basis and directions
          workspace_piece((max_iterations_per_cycle + 1) * vectors, sizeof(double)) +
          workspace_piece(max_iterations_per_cycle * vectors, sizeof(double)) +
-         workspace_piece((max_iterations_per_cycle + 2) * groups(n) * nrhs, sizeof(double)) +
-         workspace_piece(scalars + (readings + max_iterations_per_cycle) * nrhs, sizeof(double));
+         workspace_piece((max_iterations_per_cycle + 2) * row_blocks(n) * nrhs, sizeof(double)) +
+         workspace_piece(scalar_doubles + (reading_doubles + max_iterations_per_cycle) * nrhs,
+                         sizeof(double));
 }
 
 }  // namespace gaussweep::mixed

@@ -25,16 +25,16 @@ struct System {
   Context& context;
   MatrixView<T> a;
   int n;
-  unsigned blocks;  ///< number of blocks of `group` rows
+  unsigned blocks;  ///< number of row blocks, of `block_threads` rows each
   std::int64_t ld;  ///< leading dimension of vectors and factors; also the columns allocated for the factors
   double* double_factors;  ///< the factors in double, valid after the conversion
   float* float_factors;    ///< the factors in float until then, in the second half of the same memory
   std::byte* solve_memory;
-  double *row_scale, *column_scale;  ///< the diagonals of R and C (mixed_steps.cuh)
-  double *slices, *spare_slices;     ///< partial results, one vector per column slice in each
+  double *row_scale, *column_scale;           ///< the diagonals of R and C (mixed_steps.cuh)
+  double *partial_sums, *spare_partial_sums;  ///< partial results, one vector per column slice in each
   Scalars* scalars;
 
-  int columns_per_slice() const { return (n + gaussweep::mixed::slices - 1) / gaussweep::mixed::slices; }
+  int columns_per_slice() const { return (n + column_slices - 1) / column_slices; }
   Scalars read() const {
     Scalars measured{};
     context.device.to_host(&measured, scalars, sizeof(measured));
@@ -48,8 +48,8 @@ struct System {
                      double log2_limit) const {
     if (n < min_sampled) return;
     context.stage("inspect");
-    simt::launch(context, sample_pivots<E>, dim3(1), dim3(group), 0, matrix, ld_matrix, n, stored_part, scale,
-                 static_cast<float>(std::exp2(log2_limit)), scalars);
+    simt::launch(context, sample_pivots<E>, dim3(1), dim3(block_threads), 0, matrix, ld_matrix, n,
+                 stored_part, scale, static_cast<float>(std::exp2(log2_limit)), scalars);
   }
   /// Accepts at most three low pivots (measurements: docs/notebook/mixed_precision.md).
   static bool has_few_low_pivots(const Scalars& measured) { return measured.low_pivots <= 3; }
@@ -68,7 +68,7 @@ struct System {
     const int distance = std::max(64, n / 16);
     if (columns < window + distance) return true;
     context.stage("inspect");
-    simt::launch(context, inspect_pivots, dim3(1), dim3(group), 0, float_factors, ld, columns, window,
+    simt::launch(context, inspect_pivots, dim3(1), dim3(block_threads), 0, float_factors, ld, columns, window,
                  distance, scalars);
     const Scalars measured = read();
     if (!(measured.largest_pivot < max_growth)) return false;

@@ -14,7 +14,7 @@ namespace gaussweep::cuda::mixed {
 
 /// Computes max |a| and sum |a| of each row within each slice of `columns` columns; blockIdx.y is the slice.
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= n) return;
@@ -44,12 +44,12 @@ __global__ void __launch_bounds__(group)
 }
 
 /// Computes R and the norm of A from the results of measure_rows.
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* result) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   double maximum = 0, sum = 0;
   if (row < n) {
-    for (int s = 0; s < slices; ++s) {
+    for (int s = 0; s < column_slices; ++s) {
       maximum = fmax(maximum, largest[row + s * static_cast<std::int64_t>(n)]);
       sum += sums[row + s * static_cast<std::int64_t>(n)];
     }
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(group)
 /// Computes C, the maximum of 1 / C, and R A C in float, padded with zero rows to `ld_out` rows. Each block
 /// processes one column at a time.
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
                   float* out, std::int64_t ld_out, Scalars* result) {
   constexpr int unrolled = 4;
@@ -70,12 +70,12 @@ __global__ void __launch_bounds__(group)
     const auto load = [&](int begin, double(&value)[unrolled]) {
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) {
-        const int row = begin + i * group;
+        const int row = begin + i * block_threads;
         value[i] = row < n ? static_cast<double>(column[row]) * row_scale[row] : 0.0;
       }
     };
     double maximum = 0, value[unrolled];
-    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += unrolled * group) {
+    for (int begin = static_cast<int>(threadIdx.x); begin < n; begin += unrolled * block_threads) {
       load(begin, value);
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) maximum = fmax(maximum, std::fabs(value[i]));
@@ -85,11 +85,11 @@ __global__ void __launch_bounds__(group)
       column_scale[j] = scale;
       atomicMax(&result->max_inverse_column_scale, static_cast<Largest>(__double_as_longlong(1 / scale)));
     }
-    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * group) {
+    for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * block_threads) {
       load(begin, value);
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) {
-        const int row = begin + i * group;
+        const int row = begin + i * block_threads;
         if (row < ld_out) out[row + j * ld_out] = static_cast<float>(value[i] * scale);
       }
     }
@@ -119,13 +119,14 @@ class LuFactors {
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.scalars, 0, sizeof(Scalars));
-    simt::launch(context, measure_rows<T>, dim3(s.blocks, slices), dim3(group), 0, s.a.data, s.a.ld, s.n,
-                 s.columns_per_slice(), s.slices, s.spare_slices);
-    simt::launch(context, scale_rows, dim3(s.blocks), dim3(group), 0, s.slices, s.spare_slices, s.n,
-                 s.row_scale, s.scalars);
-    simt::launch(context, smallest_scale, dim3(1), dim3(group), 0, s.row_scale, s.n, s.scalars);
-    simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))), dim3(group), 0,
-                 s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors, s.ld, s.scalars);
+    simt::launch(context, measure_rows<T>, dim3(s.blocks, column_slices), dim3(block_threads), 0, s.a.data,
+                 s.a.ld, s.n, s.columns_per_slice(), s.partial_sums, s.spare_partial_sums);
+    simt::launch(context, scale_rows, dim3(s.blocks), dim3(block_threads), 0, s.partial_sums,
+                 s.spare_partial_sums, s.n, s.row_scale, s.scalars);
+    simt::launch(context, smallest_scale, dim3(1), dim3(block_threads), 0, s.row_scale, s.n, s.scalars);
+    simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))),
+                 dim3(block_threads), 0, s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors,
+                 s.ld, s.scalars);
     s.factor_sample(s.float_factors, s.ld, StoredPart::all, /*scale=*/nullptr, log2_low_pivot);
     measured = s.read();
     if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;

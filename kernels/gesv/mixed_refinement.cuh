@@ -43,7 +43,7 @@ class Refinement {
         a_(a),
         n_(static_cast<int>(a.rows)),
         max_nrhs_(nrhs),
-        blocks_(static_cast<unsigned>(groups(n_))),
+        blocks_(static_cast<unsigned>(row_blocks(n_))),
         ld_(Factors::leading_dimension(n_)),
         vector_stride_(ld_ * nrhs),
         double_factors_(memory.take<double>(ld_ * ld_)),
@@ -54,15 +54,14 @@ class Refinement {
         w_(memory.take<double>(vector_stride_)),
         y_(memory.take<double>(vector_stride_)),
         slices_(memory.take<double>(sums_of_product(n_, nrhs) * ld_)),
-        spare_slices_(memory.take<double>(slices * static_cast<std::int64_t>(n_))),
+        spare_slices_(memory.take<double>(column_slices * static_cast<std::int64_t>(n_))),
         basis_(memory.take<double>((max_iterations_per_cycle + 1) * vector_stride_)),
         directions_(memory.take<double>(max_iterations_per_cycle * vector_stride_)),
-        projections_(memory.take<double>((max_iterations_per_cycle + 2) * groups(n_) * nrhs)),
-        block_squares_(projections_ + (max_iterations_per_cycle + 1) * groups(n_) * nrhs),
-        scalars_(reinterpret_cast<Scalars*>(memory.take<double>(
-            gaussweep::mixed::scalars + (gaussweep::mixed::readings + max_iterations_per_cycle) * nrhs))),
-        readings_(
-            reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + gaussweep::mixed::scalars)),
+        projections_(memory.take<double>((max_iterations_per_cycle + 2) * row_blocks(n_) * nrhs)),
+        block_squares_(projections_ + (max_iterations_per_cycle + 1) * row_blocks(n_) * nrhs),
+        scalars_(reinterpret_cast<Scalars*>(
+            memory.take<double>(scalar_doubles + (reading_doubles + max_iterations_per_cycle) * nrhs))),
+        readings_(reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + scalar_doubles)),
         coefficients_(reinterpret_cast<double*>(readings_ + nrhs)),
         factors_({context, a, n_, blocks_, ld_, double_factors_, float_factors_, solve_memory_, row_scale_,
                   column_scale_, slices_, spare_slices_, scalars_},
@@ -89,11 +88,11 @@ class Refinement {
     nrhs_ = static_cast<unsigned>(nrhs);
     rhs_states_.assign(static_cast<std::size_t>(nrhs), {});
     context_.device.fill(y_, 0, static_cast<std::size_t>(vector_stride_) * sizeof(double));
-    compute_residuals(b, ldb, 0);
+    compute_residuals(b, ldb, /*slice_count=*/0);  // the solution is still 0
     for (int cycle = 0; cycle < max_cycles; ++cycle) {
-      if (!iterate()) return false;
+      if (!run_cycle()) return false;
       multiply(y_, b, ldb);
-      const std::vector<Readings> host_readings = read();
+      const std::vector<Readings> host_readings = read_readings();
       bool all_solved = true;
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
@@ -110,7 +109,7 @@ class Refinement {
         all_solved = all_solved && rhs.solved;
       }
       if (!all_solved) continue;
-      simt::launch(context_, unscale<T>, grid(), dim3(group), 0, y_, n_, ld_, column_scale_, b, ldb);
+      simt::launch(context_, unscale<T>, grid(), dim3(block_threads), 0, y_, n_, ld_, column_scale_, b, ldb);
       return true;
     }
     return false;
@@ -128,7 +127,7 @@ class Refinement {
   /// Returns the relative residual at which a cycle ends. Within a cycle only the residual's 2-norm is known;
   /// the infinity norm is computed after the cycle.
   double cycle_tolerance() const { return 4 * unit_roundoff() * std::max(1.0, sqrt_n() / 8); }
-  int columns_per_slice() const { return (n_ + slices - 1) / slices; }
+  int columns_per_slice() const { return (n_ + column_slices - 1) / column_slices; }
 
   /// The iteration state of one right-hand side.
   struct RhsState {
@@ -140,7 +139,7 @@ class Refinement {
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
-  std::vector<Readings> read() {
+  std::vector<Readings> read_readings() {
     std::vector<Readings> host_readings(rhs_states_.size());
     context_.device.to_host(host_readings.data(), readings_, host_readings.size() * sizeof(Readings));
     return host_readings;
@@ -154,21 +153,21 @@ class Refinement {
                  static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
       if (nrhs_ == 1 && !factors_.mirrored()) {
-        const auto tiles = static_cast<unsigned>(bands(n_));
-        simt::launch(context_, multiply_triangle<T, Y>, dim3(tiles, tiles), dim3(group), 0, a_.data, a_.ld,
-                     n_, factors_.upper(), y, column_scale_, slices_, ld_, readings_);
-        return gather(static_cast<int>(tiles), 0, 1, slices_, b, ldb);
+        const auto tiles = static_cast<unsigned>(band_count(n_));
+        simt::launch(context_, multiply_triangle<T, Y>, dim3(tiles, tiles), dim3(block_threads), 0, a_.data,
+                     a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_, readings_);
+        return gather(/*count=*/static_cast<int>(tiles), /*first=*/0, /*nrhs=*/1, slices_, b, ldb);
       }
     }
     if constexpr (std::is_same_v<T, double>) {
       if (nrhs_ >= min_rhs_for_vendor) {
         double* const x = slices_;
         double* const product = slices_ + vector_stride_;
-        simt::launch(context_, scale_directions<Y>, grid(), dim3(group), 0, y, n_, column_scale_, x, ld_,
-                     readings_);
+        simt::launch(context_, scale_directions<Y>, grid(), dim3(block_threads), 0, y, n_, column_scale_, x,
+                     ld_, readings_);
         vendor::gemm(vendor_handles(context_), vendor::Op::none, vendor::Op::none, n_, nrhs_, n_, 1.0,
                      a_.data, a_.ld, x, ld_, 0.0, product, ld_);
-        return gather(1, 0, nrhs_, product, b, ldb);
+        return gather(/*count=*/1, /*first=*/0, nrhs_, product, b, ldb);
       }
     }
     constexpr unsigned max_count = max_rhs_per_thread;
@@ -182,22 +181,24 @@ class Refinement {
       } else {
         multiply_some<8>(y, first, count);
       }
-      gather(slices, first, count, slices_, b, ldb);
+      gather(column_slices, first, count, slices_, b, ldb);
       first += count;
     }
   }
   /// Computes the partial sums of A C y for the right-hand sides [first, first + count), R per thread.
   template <int R, class Y>
   void multiply_some(const Y* y, unsigned first, unsigned count) {
-    constexpr unsigned rows = rows_of_slice(R);
-    simt::launch(context_, multiply_slice<T, Y, R>, dim3((blocks_ + rows - 1) / rows, slices), dim3(group), 0,
+    constexpr unsigned thread_rows = rows_of_slice(R);
+    simt::launch(context_, multiply_slice<T, Y, R>,
+                 dim3((blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
                  a_.data, a_.ld, n_, columns_per_slice(), y + first * ld_, static_cast<int>(count),
                  column_scale_, slices_, ld_, readings_ + first);
   }
-  /// Sums `count` partial products, subtracts the sum from b if b is given, and stores the rows scaled by R
-  /// in w_. If b is given, also stores the residual's maximum and the sums of squares per group of rows.
+  /// Adds `count` partial products of the right-hand sides [first, first + nrhs), subtracts the sum from b if
+  /// b is given, and stores the rows scaled by R in w_. If b is given, also stores the residual's maximum and
+  /// the sums of squares per row block.
   void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
-    simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(group), 0, partial, count, n_,
+    simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(block_threads), 0, partial, count, n_,
                  b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
                  block_squares_ + first * blocks_, readings_ + first);
   }
@@ -205,7 +206,7 @@ class Refinement {
   void compute_residuals(const T* b, std::int64_t ldb, int slice_count) {
     simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
                  static_cast<int>(nrhs_));
-    gather(slice_count, 0, nrhs_, slices_, b, ldb);
+    gather(slice_count, /*first=*/0, nrhs_, slices_, b, ldb);
   }
 
   /// Returns true if solves with the factors multiply by inverted diagonal blocks.
@@ -222,8 +223,8 @@ class Refinement {
   /// compute_direction overwrites it.
   void normalise_to(int k) {
     const auto normalise_both = [&](auto* z) {
-      simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(group), 0, w_, n_,
-                   ld_, block_squares_, basis_ + k * vector_stride_,
+      simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(block_threads), 0,
+                   w_, n_, ld_, block_squares_, basis_ + k * vector_stride_,
                    k < max_iterations_per_cycle ? z : nullptr, permutation_, k, readings_);
     };
     if (in_double_) return normalise_both(directions_ + k * vector_stride_);
@@ -252,7 +253,7 @@ class Refinement {
   /// column that has not been read. The last columns are first copied to slices_.
   void widen_factors() {
     context_.stage("widen");
-    constexpr int max_copied = slices / 2;  // float columns that fit into slices_
+    constexpr int max_copied = column_slices / 2;  // float columns that fit into slices_
     int count = 0;
     for (int first = 0; first < n_; first += count) {
       const float* from = float_factors_ + first * ld_;
@@ -263,16 +264,16 @@ class Refinement {
         from = reinterpret_cast<const float*>(slices_);
       }
       simt::launch(context_, widen, dim3((blocks_ + 3) / 4, static_cast<unsigned>(std::min(count, 32768))),
-                   dim3(group), 0, from, double_factors_ + first * ld_, ld_, n_, count);
+                   dim3(block_threads), 0, from, double_factors_ + first * ld_, ld_, n_, count);
     }
     in_double_ = true;
     if (uses_block_inverses()) block_solver(double_factors_).prepare();
     context_.stage("refine");
   }
 
-  /// Runs one cycle and adds the correction to y_. The residuals are in w_, their sums of squares per group
-  /// in block_squares_. Returns false if a right-hand side does not converge.
-  bool iterate() {
+  /// Runs one cycle and adds the correction to y_. The residuals are in w_, their sums of squares per row
+  /// block in block_squares_. Returns false if a right-hand side does not converge.
+  bool run_cycle() {
     IterationReport& report = context_.report;
     normalise_to(0);
     for (RhsState& rhs : rhs_states_) {
@@ -286,31 +287,31 @@ class Refinement {
       compute_direction(k);
       if (!in_double_) ++float_directions;
       // Reads the norms of the residuals from Readings::h before the next kernel overwrites them.
-      if (k == 0 && !start(read())) return true;
+      if (k == 0 && !start_cycles(read_readings())) return true;
       context_.stage("orthogonalise");
       for (const bool second_pass : {false, true}) {
-        simt::launch(context_, project, grid(), dim3(group), 0, basis_, vector_stride_, n_, k + 1, w_, ld_,
-                     projections_);
-        simt::launch(context_, subtract_projection, grid(), dim3(group), 0, basis_, vector_stride_, n_, k + 1,
-                     w_, ld_, projections_, second_pass, block_squares_, readings_);
+        simt::launch(context_, project, grid(), dim3(block_threads), 0, basis_, vector_stride_, n_, k + 1, w_,
+                     ld_, projections_);
+        simt::launch(context_, subtract_projection, grid(), dim3(block_threads), 0, basis_, vector_stride_,
+                     n_, k + 1, w_, ld_, projections_, second_pass, block_squares_, readings_);
       }
       normalise_to(k + 1);
       ++k;
-      const std::vector<Readings> host_readings = read();
+      const std::vector<Readings> host_readings = read_readings();
       double worst = 0;
       bool slow = false, hopeless = false;
       unfinished = false;
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.finished) continue;
-        const double reached = rhs.krylov.add(host_readings[r].h);
-        if (std::isnan(reached)) return false;
-        worst = std::max(worst, reached);
-        rhs.finished = rhs.krylov.reached();
+        const double residual = rhs.krylov.add(host_readings[r].h);
+        if (std::isnan(residual)) return false;
+        worst = std::max(worst, residual);
+        rhs.finished = rhs.krylov.has_reached_target();
         if (rhs.finished) continue;
         unfinished = true;
-        slow = slow || rhs.krylov.slow();
-        hopeless = hopeless || rhs.krylov.hopeless(Factors::max_iterations);
+        slow = slow || rhs.krylov.is_slow();
+        hopeless = hopeless || rhs.krylov.is_hopeless(Factors::max_iterations);
       }
       ++report.iterations;
       report.history.push_back(worst);
@@ -334,12 +335,13 @@ class Refinement {
                 packed.begin() + static_cast<std::ptrdiff_t>(r * max_iterations_per_cycle));
     }
     context_.device.to_device(coefficients_, packed.data(), packed.size() * sizeof(double));
+    // A float direction is stored at the address of a double direction, i.e. every 2 * vector_stride_ floats.
     if (float_directions > 0) {
-      simt::launch(context_, correct<float>, grid(), dim3(group), 0, float_direction(0), 2 * vector_stride_,
-                   n_, float_directions, coefficients_, y_, ld_);
+      simt::launch(context_, add_directions<float>, grid(), dim3(block_threads), 0, float_direction(0),
+                   2 * vector_stride_, n_, float_directions, coefficients_, y_, ld_);
     }
     if (k > float_directions) {
-      simt::launch(context_, correct<double>, grid(), dim3(group), 0,
+      simt::launch(context_, add_directions<double>, grid(), dim3(block_threads), 0,
                    directions_ + float_directions * vector_stride_, vector_stride_, n_, k - float_directions,
                    coefficients_ + float_directions, y_, ld_);
     }
@@ -348,7 +350,7 @@ class Refinement {
 
   /// Starts a cycle of every right-hand side with the norm of its residual. Estimates the norm of x from the
   /// first direction if it is not yet known. Returns false if all residuals are 0.
-  bool start(const std::vector<Readings>& host_readings) {
+  bool start_cycles(const std::vector<Readings>& host_readings) {
     bool any_unfinished = false;
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
       RhsState& rhs = rhs_states_[r];
@@ -365,9 +367,9 @@ class Refinement {
   Context& context_;
   MatrixView<T> a_;
   int n_;
-  std::int64_t max_nrhs_;  // maximum number of right-hand sides per solve()
-  unsigned nrhs_ = 0;      // right-hand sides of the current solve()
-  unsigned blocks_;
+  std::int64_t max_nrhs_;       // maximum number of right-hand sides per solve()
+  unsigned nrhs_ = 0;           // right-hand sides of the current solve()
+  unsigned blocks_;             // number of row blocks
   std::int64_t ld_;             // leading dimension of vectors and factors
   std::int64_t vector_stride_;  // distance of basis vectors: ld_ times max_nrhs_
   double* double_factors_;      // the factors in double, valid after widen_factors()
@@ -377,9 +379,9 @@ class Refinement {
   std::byte* solve_memory_;
   double *row_scale_, *column_scale_;     // the diagonals of R and C
   double *w_, *y_;                        // the current vector and the scaled solution, per right-hand side
-  double *slices_, *spare_slices_;        // partial sums of products
+  double *slices_, *spare_slices_;        // partial sums of products, one vector per column slice
   double *basis_, *directions_;           // v_0, v_1, … and z_0, z_1, …
-  double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per group of rows
+  double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per row block
   Scalars* scalars_;                      // measurements of the matrix and its factors (mixed_steps.cuh)
   Readings* readings_;                    // measurements per right-hand side (mixed_vectors.cuh)
   double* coefficients_;                  // of the directions in the correction, per right-hand side

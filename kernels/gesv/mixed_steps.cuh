@@ -32,7 +32,7 @@ struct Scalars {
   double smallest_sampled;  ///< the smallest pivot of the sample
   Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
-static_assert(sizeof(Scalars) <= scalars * sizeof(double));
+static_assert(sizeof(Scalars) <= scalar_doubles * sizeof(double));
 
 /// Raises *to to the largest |value| of the warp if that is larger. All threads of the warp must call this.
 __device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
@@ -45,25 +45,25 @@ __device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
 }
 
 /// sum_of_block and largest_of_block return the sum and the maximum of `value` over the block's threads, to
-/// every thread. @pre the block has `group` threads
+/// every thread. @pre the block has `block_threads` threads
 __device__ __forceinline__ double sum_of_block(double value) {
-  __shared__ double warp_values[group / 32];
+  __shared__ double warp_values[block_threads / 32];
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
   __syncthreads();  // an earlier call may still read warp_values
   if (threadIdx.x % 32 == 0) warp_values[threadIdx.x / 32] = value;
   __syncthreads();
   double sum = 0;
-  for (int w = 0; w < group / 32; ++w) sum += warp_values[w];
+  for (int w = 0; w < block_threads / 32; ++w) sum += warp_values[w];
   return sum;
 }
 __device__ __forceinline__ double largest_of_block(double value) {
-  __shared__ double warp_values[group / 32];
+  __shared__ double warp_values[block_threads / 32];
   for (int d = 16; d > 0; d /= 2) value = fmax(value, __shfl_xor_sync(0xffffffffu, value, d));
   __syncthreads();
   if (threadIdx.x % 32 == 0) warp_values[threadIdx.x / 32] = value;
   __syncthreads();
   double maximum = warp_values[0];
-  for (int w = 1; w < group / 32; ++w) maximum = fmax(maximum, warp_values[w]);
+  for (int w = 1; w < block_threads / 32; ++w) maximum = fmax(maximum, warp_values[w]);
   return maximum;
 }
 
@@ -77,10 +77,11 @@ __device__ __forceinline__ double scale_for(double value) {
 }
 
 /// Stores the smallest element of R. Runs in one block.
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     smallest_scale(const double* row_scale, int n, Scalars* result) {
-  double maximum = 0;  // of 1 / R
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += group) maximum = fmax(maximum, 1 / row_scale[i]);
+  double maximum = 0;  // of 1 / r over the elements r of R
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
+    maximum = fmax(maximum, 1 / row_scale[i]);
   maximum = largest_of_block(maximum);
   if (threadIdx.x == 0) result->min_row_scale = 1 / maximum;
 }
@@ -89,17 +90,17 @@ static __global__ void __launch_bounds__(group)
 /// |pivot| over two windows (ranges of columns). One window is the last `window` of these columns; the other
 /// one has the same length and ends `distance` columns earlier. Runs in one block. @pre window + distance <=
 /// columns
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
   double first = 0, last = 0, largest_inverse = 0, largest = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < columns; i += group) {
+  for (int i = static_cast<int>(threadIdx.x); i < columns; i += block_threads) {
     const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
     // -200 is below the log2 of every nonzero float.
     const double log2_pivot = pivot > 0 ? std::log2(pivot) : -200.0;
     if (i >= columns - window) last += log2_pivot;
     if (i >= columns - distance - window && i < columns - distance) first += log2_pivot;
     largest_inverse = fmax(largest_inverse, 1 / pivot);
-    largest = pivot <= largest ? largest : pivot;  // also if it is NaN
+    largest = pivot <= largest ? largest : pivot;  // also takes a pivot that is NaN
     if (pivot != pivot) break;
   }
   const bool finite = __syncthreads_and(largest == largest) != 0;
@@ -115,11 +116,11 @@ static __global__ void __launch_bounds__(group)
   }
 }
 
-/// Returns the row (and column) index of entry i of the sample of an n x n matrix. The indices are spread
-/// unevenly, because the matrix may be periodic. @pre n >= sample
+/// Returns the index in an n x n matrix of the sample's i-th row, and of its i-th column. The indices are
+/// spread unevenly, because the matrix may be periodic. @pre n >= sample_order
 __device__ __forceinline__ int sampled(int i, int n) {
-  const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample);
-  const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample);
+  const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample_order);
+  const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample_order);
   // A hash of i: a Weyl sequence, mixed by the 32-bit finaliser of MurmurHash3.
   unsigned bits = static_cast<unsigned>(i) * 0x9e3779b9u + 0x7f4a7c15u;
   bits = (bits ^ bits >> 16) * 0x85ebca6bu;
@@ -131,35 +132,35 @@ __device__ __forceinline__ int sampled(int i, int n) {
 /// The part of a matrix that is stored.
 enum class StoredPart { all, lower, upper };
 
-/// Factors the submatrix of `sample` rows of A and the columns with the same indices, with partial pivoting,
-/// up to the first zero column. Stores the smallest pivot and the number of pivots below `low`. `scale`, if
-/// given, scales rows and columns of A. Runs in one block. @pre n >= sample
+/// Factors the submatrix of `sample_order` rows of A and the columns with the same indices, with partial
+/// pivoting, up to the first zero column. Stores the smallest pivot and the number of pivots below `low`.
+/// `scale`, if given, scales rows and columns of A. Runs in one block. @pre n >= sample_order
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     sample_pivots(const T* a, std::int64_t lda, int n, StoredPart stored_part, const double* scale, float low,
                   Scalars* result) {
-  static_assert(sample == 64, "a row index has 6 bits, and used_rows has 64");
-  __shared__ float element[sample][sample + 1];  // [column][row]
+  static_assert(sample_order == 64, "a row index has 6 bits, and used_rows has 64");
+  __shared__ float element[sample_order][sample_order + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < sample * sample; i += group) {
-    const int row = sampled(i % sample, n), column = sampled(i / sample, n);
+  for (int i = thread; i < sample_order * sample_order; i += block_threads) {
+    const int row = sampled(i % sample_order, n), column = sampled(i / sample_order, n);
     const bool transposed =
         stored_part == StoredPart::lower ? row < column : stored_part == StoredPart::upper && row > column;
     auto value = static_cast<double>(a[transposed ? column + row * lda : row + column * lda]);
     if (scale != nullptr) value *= scale[row] * scale[column];
-    element[i / sample][i % sample] = static_cast<float>(value);
+    element[i / sample_order][i % sample_order] = static_cast<float>(value);
   }
   __syncthreads();
   const int lane = thread % 32;
-  const int row = thread % sample;
+  const int row = thread % sample_order;
   std::uint64_t used_rows = 0;  // bit mask of the rows that were pivots; equal in all threads
   int count = 0;
   float smallest = INFINITY;
-  for (int k = 0; k < sample; ++k) {
+  for (int k = 0; k < sample_order; ++k) {
     // A key consists of the bits of the magnitude; the row index replaces the lowest 6 bits. One maximum
     // therefore finds both the magnitude and the row.
     unsigned best_key = 0;
-    for (int r = lane; r < sample; r += 32) {
+    for (int r = lane; r < sample_order; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
       if ((used_rows >> r & 1u) == 0) best_key = max(best_key, magnitude | static_cast<unsigned>(r));
     }
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(group)
     if ((used_rows >> row & 1u) == 0) {
       const float factor = element[k][row] / pivot;
 #pragma unroll 4
-      for (int c = k + 1 + thread / sample; c < sample; c += group / sample)
+      for (int c = k + 1 + thread / sample_order; c < sample_order; c += block_threads / sample_order)
         element[c][row] = std::fma(-factor, element[c][pivot_row], element[c][row]);
     }
     __syncthreads();
@@ -186,17 +187,18 @@ __global__ void __launch_bounds__(group)
 
 /// Converts columns [0, count) from float to double, both with leading dimension `ld`. @pre the columns of
 /// `to` and `from` do not overlap
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     widen(const float* from, double* to, std::int64_t ld, int n, int count) {
   constexpr int unrolled = 4;
-  const int begin = static_cast<int>(blockIdx.x) * unrolled * group + static_cast<int>(threadIdx.x);
+  const int begin = static_cast<int>(blockIdx.x) * unrolled * block_threads + static_cast<int>(threadIdx.x);
   for (int j = static_cast<int>(blockIdx.y); j < count; j += static_cast<int>(gridDim.y)) {
     float value[unrolled];
 #pragma unroll
-    for (int i = 0; i < unrolled; ++i) value[i] = from[min(begin + i * group, n - 1) + j * ld];
+    for (int i = 0; i < unrolled; ++i) value[i] = from[min(begin + i * block_threads, n - 1) + j * ld];
 #pragma unroll
     for (int i = 0; i < unrolled; ++i) {
-      if (begin + i * group < n) to[begin + i * group + j * ld] = static_cast<double>(value[i]);
+      if (begin + i * block_threads < n)
+        to[begin + i * block_threads + j * ld] = static_cast<double>(value[i]);
     }
   }
 }

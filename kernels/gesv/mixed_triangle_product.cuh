@@ -10,33 +10,35 @@ namespace gaussweep::cuda::mixed {
 /// partial(row, band), where a band is 128 columns of A. Each block multiplies a 128 x 128 tile of the
 /// triangle and, off the diagonal, also the transposed tile. Raises result->y to max |y|.
 template <class T, class Y>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
                       double* partial, std::int64_t ld, Readings* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
-  constexpr int warps = group / 32, columns = band / warps, rows = band / 32;  // per warp, and per thread
-  static_assert(group == 2 * band && columns == 16,
-                "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
-  __shared__ double x[2 * band];  // elements of C y for the tile's rows, then for its columns
-  __shared__ double row_sums[warps][band], column_sums[band];
+  constexpr int warps = block_threads / 32, warp_columns = band_order / warps,
+                lane_rows = band_order / 32;  // per warp, and per thread
+  static_assert(
+      block_threads == 2 * band_order && warp_columns == 16,
+      "one thread per row and per column of a tile; the reduction below needs 16 warp_columns per warp");
+  __shared__ double x[2 * band_order];  // elements of C y for the tile's rows, then for its columns
+  __shared__ double row_sums[warps][band_order], column_sums[band_order];
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int first_row = static_cast<int>(blockIdx.x) * band;
-  const int first_column = static_cast<int>(blockIdx.y) * band;
-  const int index = thread < band ? first_row + thread : first_column + thread - band;
+  const int first_row = static_cast<int>(blockIdx.x) * band_order;
+  const int first_column = static_cast<int>(blockIdx.y) * band_order;
+  const int index = thread < band_order ? first_row + thread : first_column + thread - band_order;
   const double value_of_y = index < n ? static_cast<double>(y[index]) : 0.0;
   if (diagonal) atomic_max_of_warp(&result->y, value_of_y);
   x[thread] = index < n ? column_scale[index] * value_of_y : 0.0;
   __syncthreads();
-  double row_sum[rows] = {}, column_sum[columns];
+  double row_sum[lane_rows] = {}, column_sum[warp_columns];
 #pragma unroll
-  for (int c = 0; c < columns; c += 4) {
-    T value[4][rows];
+  for (int c = 0; c < warp_columns; c += 4) {
+    T value[4][lane_rows];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int column = first_column + warp * columns + c + i;
+      const int column = first_column + warp * warp_columns + c + i;
 #pragma unroll
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < lane_rows; ++v) {
         const int row = first_row + lane + 32 * v;
         const bool inside = row < n && column < n && (upper ? row <= column : row >= column);
         value[i][v] = inside ? a[row + column * lda] : T(0);
@@ -44,12 +46,12 @@ __global__ void __launch_bounds__(group)
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int tile_column = warp * columns + c + i;
+      const int tile_column = warp * warp_columns + c + i;
       double sum = 0;
 #pragma unroll
-      for (int v = 0; v < rows; ++v) {
+      for (int v = 0; v < lane_rows; ++v) {
         const auto element = static_cast<double>(value[i][v]);
-        row_sum[v] = std::fma(element, x[band + tile_column], row_sum[v]);
+        row_sum[v] = std::fma(element, x[band_order + tile_column], row_sum[v]);
         const bool on_diagonal = diagonal && lane + 32 * v == tile_column;
         sum = std::fma(on_diagonal ? 0.0 : element, x[lane + 32 * v], sum);
       }
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(group)
   }
   // Reduces 16 sums over the lanes: at each step a lane keeps half of its sums and sends the other half.
 #pragma unroll
-  for (int half = columns / 2; half > 0; half /= 2) {
+  for (int half = warp_columns / 2; half > 0; half /= 2) {
     const bool high = (lane & 2 * half) != 0;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
@@ -68,13 +70,13 @@ __global__ void __launch_bounds__(group)
     }
   }
   column_sum[0] += __shfl_xor_sync(0xffffffffu, column_sum[0], 1);
-  if (lane % 2 == 0) column_sums[warp * columns + lane / 2] = column_sum[0];
+  if (lane % 2 == 0) column_sums[warp * warp_columns + lane / 2] = column_sum[0];
 #pragma unroll
-  for (int v = 0; v < rows; ++v) row_sums[warp][lane + 32 * v] = row_sum[v];
+  for (int v = 0; v < lane_rows; ++v) row_sums[warp][lane + 32 * v] = row_sum[v];
   __syncthreads();
-  if (index >= n || (diagonal && thread >= band)) return;
-  if (thread >= band) {
-    partial[index + blockIdx.x * ld] = column_sums[thread - band];
+  if (index >= n || (diagonal && thread >= band_order)) return;
+  if (thread >= band_order) {
+    partial[index + blockIdx.x * ld] = column_sums[thread - band_order];
     return;
   }
   double sum = diagonal ? column_sums[thread] : 0.0;

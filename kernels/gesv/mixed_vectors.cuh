@@ -3,8 +3,8 @@
 /// orthogonalisation of the basis V of the Krylov space. R and C are the scales of mixed_steps.cuh.
 ///
 /// A vector consists of one column per right-hand side, with leading dimension `ld`; blockIdx.y selects the
-/// right-hand side, except in multiply_slice. Partial sums over column slices, or over groups of 256 rows,
-/// are added in a fixed order, so that every run gives the same bits.
+/// right-hand side, except in multiply_slice. Partial sums over column slices, or over row blocks (the
+/// 256 rows of a thread block), are added in a fixed order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
@@ -16,7 +16,7 @@ struct Readings {
   Largest y;                               ///< max |y|, where x = C y
   Largest r;                               ///< max |b - A x|
 };
-static_assert(sizeof(Readings) == readings * sizeof(double));
+static_assert(sizeof(Readings) == reading_doubles * sizeof(double));
 
 /// Sets the maxima `y` and `r` to 0, one thread per right-hand side.
 static __global__ void clear_largest(Readings* result, int nrhs) {
@@ -25,25 +25,25 @@ static __global__ void clear_largest(Readings* result, int nrhs) {
 }
 
 /// Computes A C Y for one slice of columns of A and `nrhs` <= R right-hand sides. Stores the result as an
-/// array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has `rows` rows, `group`
-/// apart. Raises result[r].y to max |y| of right-hand side r.
+/// array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has `thread_rows` rows,
+/// `block_threads` apart. Raises result[r].y to max |y| of right-hand side r.
 template <class T, class Y, int R>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
                    const double* column_scale, double* partial, std::int64_t ld, Readings* result) {
-  constexpr int rows = rows_of_slice(R);
-  constexpr int unrolled = 8 / rows;             // columns loaded before they are used
-  constexpr int chains = R == 1 ? 4 : 1;         // independent partial sums per row
-  __shared__ __align__(16) double x[group * R];  // x[column][right-hand side]
+  constexpr int thread_rows = rows_of_slice(R);
+  constexpr int unrolled = 8 / thread_rows;              // columns loaded before they are used
+  constexpr int chains = R == 1 ? 4 : 1;                 // independent partial sums per row
+  __shared__ __align__(16) double x[block_threads * R];  // x[column][right-hand side]
   const int thread = static_cast<int>(threadIdx.x);
-  const int row = static_cast<int>(blockIdx.x) * rows * group + thread;
+  const int row = static_cast<int>(blockIdx.x) * thread_rows * block_threads + thread;
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
-  const T* row_start[rows];  // rows beyond the matrix repeat the last row and are not stored
+  const T* row_start[thread_rows];  // rows beyond the matrix repeat the last row and are not stored
 #pragma unroll
-  for (int v = 0; v < rows; ++v) row_start[v] = a + min(row + v * group, n - 1);
-  double sum[rows][R][chains] = {};
-  const auto add = [&](const T(&value)[rows], int c, int chain) {
+  for (int v = 0; v < thread_rows; ++v) row_start[v] = a + min(row + v * block_threads, n - 1);
+  double sum[thread_rows][R][chains] = {};
+  const auto add = [&](const T(&value)[thread_rows], int c, int chain) {
 #pragma unroll
     for (int r = 0; r < R; r += R == 1 ? 1 : 2) {
       double x_pair[2];
@@ -56,14 +56,14 @@ __global__ void __launch_bounds__(group)
 #pragma unroll
       for (int q = 0; q < (R == 1 ? 1 : 2); ++q) {
 #pragma unroll
-        for (int v = 0; v < rows; ++v) {
+        for (int v = 0; v < thread_rows; ++v) {
           sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), x_pair[q], sum[v][r + q][chain]);
         }
       }
     }
   };
-  for (int first = begin; first < end; first += group) {
-    const int count = min(group, end - first);
+  for (int first = begin; first < end; first += block_threads) {
+    const int count = min(block_threads, end - first);
     const int column = first + thread;
     const double scale = thread < count ? column_scale[column] : 0.0;
 #pragma unroll
@@ -76,32 +76,32 @@ __global__ void __launch_bounds__(group)
     __syncthreads();
     int c = 0;
     for (; c + unrolled <= count; c += unrolled) {
-      T value[unrolled][rows];
+      T value[unrolled][thread_rows];
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) {
 #pragma unroll
-        for (int v = 0; v < rows; ++v) value[i][v] = row_start[v][(first + c + i) * lda];
+        for (int v = 0; v < thread_rows; ++v) value[i][v] = row_start[v][(first + c + i) * lda];
       }
 #pragma unroll
       for (int i = 0; i < unrolled; ++i) add(value[i], c + i, i % chains);
     }
     for (; c < count; ++c) {
-      T value[rows];
+      T value[thread_rows];
 #pragma unroll
-      for (int v = 0; v < rows; ++v) value[v] = row_start[v][(first + c) * lda];
+      for (int v = 0; v < thread_rows; ++v) value[v] = row_start[v][(first + c) * lda];
       add(value, c, 0);
     }
     __syncthreads();
   }
 #pragma unroll
-  for (int v = 0; v < rows; ++v) {
-    if (row + v * group >= n) break;
+  for (int v = 0; v < thread_rows; ++v) {
+    if (row + v * block_threads >= n) break;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       if (r >= nrhs) break;
       double total = sum[v][r][0];
       if constexpr (chains == 4) total = (total + sum[v][r][1]) + (sum[v][r][2] + sum[v][r][3]);
-      partial[row + v * group + (blockIdx.y + static_cast<std::int64_t>(r) * gridDim.y) * ld] = total;
+      partial[row + v * block_threads + (blockIdx.y + static_cast<std::int64_t>(r) * gridDim.y) * ld] = total;
     }
   }
 }
@@ -109,9 +109,10 @@ __global__ void __launch_bounds__(group)
 /// Computes X = C Y in double, as input of the vendor's GEMM. Raises result->y to max |y| per right-hand
 /// side.
 template <class Y>
-__global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, const double* column_scale,
-                                                          double* x, std::int64_t ld, Readings* result) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+__global__ void __launch_bounds__(block_threads)
+    scale_directions(const Y* y, int n, const double* column_scale, double* x, std::int64_t ld,
+                     Readings* result) {
+  const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
   const double value = row < n ? static_cast<double>(y[index]) : 0.0;
   atomic_max_of_warp(&result[blockIdx.y].y, value);
@@ -119,12 +120,12 @@ __global__ void __launch_bounds__(group) scale_directions(const Y* y, int n, con
 }
 
 /// Adds the `count` partial sums of each row, which gives a vector s. Computes w = R s, or w = R (b - s) if b
-/// is given. If b is given, also computes max |b - s| and the sum of squares of w per group of rows.
+/// is given. If b is given, also computes max |b - s| and the sum of squares of w per row block.
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
                   const double* row_scale, double* w, std::int64_t ld, double* squares, Readings* result) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const auto r = static_cast<std::int64_t>(blockIdx.y);
   double value = 0;
   if (row < n) {
@@ -141,21 +142,21 @@ __global__ void __launch_bounds__(group)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// Computes V^T w partially: one sum per group of rows and column of V. V has `count` columns, `stride`
-/// apart. Stores the sums as an array partial(group, column, right-hand side). A warp takes every eighth
+/// Computes V^T w partially: one sum per row block and column of V. V has `count` columns, `stride`
+/// apart. Stores the sums as an array partial(row block, column, right-hand side). A warp takes every eighth
 /// column.
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = static_cast<int>(blockIdx.x) * group;
+  const int first = static_cast<int>(blockIdx.x) * block_threads;
   v += blockIdx.y * ld;
   w += blockIdx.y * ld;
   partial += static_cast<std::int64_t>(blockIdx.y) * gridDim.x * (max_iterations_per_cycle + 1);
-  for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += group / 32) {
+  for (int j = static_cast<int>(threadIdx.x) / 32; j < count; j += block_threads / 32) {
     double sum = 0;
 #pragma unroll
-    for (int i = 0; i < group; i += 32) {
+    for (int i = 0; i < block_threads; i += 32) {
       const int row = first + i + lane;
       if (row < n) sum = std::fma(v[row + j * stride], w[row], sum);
     }
@@ -165,9 +166,9 @@ static __global__ void __launch_bounds__(group)
 }
 
 /// Computes w -= V h, where h = V^T w is the total of the partial sums from `project`. Stores h in result->h,
-/// or adds it to result->h if `add`. Also computes the sum of squares of the new w per group of rows.
+/// or adds it to result->h if `add`. Also computes the sum of squares of the new w per row block.
 /// @pre the same grid as `project`
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
                         const double* partial, bool add, double* squares, Readings* result) {
   __shared__ double h[max_iterations_per_cycle + 1];
@@ -177,14 +178,14 @@ static __global__ void __launch_bounds__(group)
   w += blockIdx.y * ld;
   partial += static_cast<std::int64_t>(blockIdx.y) * blocks * (max_iterations_per_cycle + 1);
   result += blockIdx.y;
-  for (int j = thread / 32; j < count; j += group / 32) {
+  for (int j = thread / 32; j < count; j += block_threads / 32) {
     double sum = 0;
     for (int g = thread % 32; g < blocks; g += 32) sum += partial[g + j * blocks];
     for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
     if (thread % 32 == 0) h[j] = sum;
   }
   __syncthreads();
-  const int row = static_cast<int>(blockIdx.x) * group + thread;
+  const int row = static_cast<int>(blockIdx.x) * block_threads + thread;
   double value = 0;
   if (row < n) {
     value = w[row];
@@ -197,19 +198,20 @@ static __global__ void __launch_bounds__(group)
 }
 
 /// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. `squares` has the sums of
-/// squares of w per group of rows. If `z` is given, also stores v in `z`; if `from` is given, row i of `z` is
-/// row from[i] of v.
+/// squares of w per row block. If `z` is given, also stores v in `z`; if `from` is given, row i of `z` is row
+/// from[i] of v.
 template <class Z>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
               const int* from, int h_index, Readings* result) {
   w += blockIdx.y * ld;
   squares += static_cast<std::int64_t>(blockIdx.y) * gridDim.x;
   double sum = 0;
-  for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += group) sum += squares[g];
+  for (int g = static_cast<int>(threadIdx.x); g < static_cast<int>(gridDim.x); g += block_threads)
+    sum += squares[g];
   const double norm = std::sqrt(sum_of_block(sum));
   if (blockIdx.x == 0 && threadIdx.x == 0) result[blockIdx.y].h[h_index] = norm;
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   const std::int64_t index = row + blockIdx.y * ld;
   v[index] = norm > 0 ? w[row] / norm : 0.0;
@@ -219,9 +221,10 @@ __global__ void __launch_bounds__(group)
 /// Adds the directions times their coefficients to y. Z, the matrix of directions, is n x count with columns
 /// `stride` apart.
 template <class Z>
-__global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride, int n, int count,
-                                                 const double* coefficients, double* y, std::int64_t ld) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+__global__ void __launch_bounds__(block_threads)
+    add_directions(const Z* z, std::int64_t stride, int n, int count, const double* coefficients, double* y,
+                   std::int64_t ld) {
+  const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   z += blockIdx.y * ld;
   coefficients += blockIdx.y * max_iterations_per_cycle;
@@ -233,9 +236,9 @@ __global__ void __launch_bounds__(group) correct(const Z* z, std::int64_t stride
 
 /// Computes x = C y.
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     unscale(const double* y, int n, std::int64_t ld, const double* column_scale, T* x, std::int64_t ldx) {
-  const int row = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   if (row < n) x[row + blockIdx.y * ldx] = static_cast<T>(column_scale[row] * y[row + blockIdx.y * ld]);
 }
 

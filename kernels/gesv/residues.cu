@@ -6,7 +6,7 @@
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/residues. With partial
-/// pivoting |L| |U| is rarely larger than n |A|.
+/// pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

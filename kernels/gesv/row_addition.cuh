@@ -15,20 +15,20 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Returns the smallest index < `count` for which `predicate` is true, else `count`. All threads of the block
-/// must call this; all get the same answer. `first` is in shared memory.
+/// must call this; all get the same answer. `shared_minimum` is an int in shared memory for the search.
 template <class Predicate>
-__device__ int first_in_block(int count, int* first, Predicate predicate) {
-  __syncthreads();  // the data that `predicate` reads is complete, and all threads have read the last *first
-  if (threadIdx.x == 0) *first = count;
+__device__ int first_in_block(int count, int* shared_minimum, Predicate predicate) {
+  __syncthreads();  // the data that `predicate` reads is complete, and all threads have read *shared_minimum
+  if (threadIdx.x == 0) *shared_minimum = count;
   __syncthreads();
   for (int index = static_cast<int>(threadIdx.x); index < count; index += static_cast<int>(blockDim.x)) {
     if (predicate(index)) {
-      atomicMin(first, index);
+      atomicMin(shared_minimum, index);
       break;
     }
   }
   __syncthreads();
-  return *first;
+  return *shared_minimum;
 }
 
 /// Number of powers of two that are tried as factors of the added row: ±2^d with d < max_doublings.
@@ -40,19 +40,20 @@ constexpr int max_doublings = 30;
 /// column + 1 in *info and returns.
 template <class T>
 __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int* info) {
-  __shared__ int first;
+  __shared__ int shared_minimum;
   for (int i = 0; i < n; ++i) {
     T* row = a + i * ld;
     for (;;) {
-      const int column = first_in_block(n, &first, [=](int j) { return row[j] == T(0); });
+      const int column = first_in_block(n, &shared_minimum, [=](int j) { return row[j] == T(0); });
       if (column == n) break;
       const auto row_after = [=](int step) { return a + (i + 1 + step) % n * ld; };
-      const int step = first_in_block(n - 1, &first, [=](int s) { return row_after(s)[column] != T(0); });
+      const int step =
+          first_in_block(n - 1, &shared_minimum, [=](int s) { return row_after(s)[column] != T(0); });
       const T* added_row = row_after(step);
       T factor = 1;
       int tries = step == n - 1 ? 2 * max_doublings : 0;  // no tries if the whole column is 0
       for (; tries < 2 * max_doublings; ++tries) {
-        const int cancelled = first_in_block(n, &first, [=](int j) {
+        const int cancelled = first_in_block(n, &shared_minimum, [=](int j) {
           return row[j] != T(0) && std::fma(factor, added_row[j], row[j]) == T(0);
         });
         if (cancelled == n) break;

@@ -41,7 +41,7 @@ double flops_of(const Shape& shape) {
   return lu_flops(shape) + lu_solve_flops(shape);
 }
 /// Returns the number of elements that any method must read (A and B) or write (X).
-double elements_of(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return square_elements(shape) + 2.0 * columns_elements(shape);
 }
 
@@ -53,7 +53,7 @@ ProblemRow problem_row() {
   row.second = SecondOperand::right_hand_sides;
   row.b = row.x = columns_extent;
   row.flops = flops_of;
-  row.elements = elements_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::system_solution<float>, verifiers::system_solution<double>};
   row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
@@ -152,8 +152,8 @@ Method gauss_jordan_serial() {
       GAUSSWEEP_ENTRY(host, gesv_gauss_jordan_serial));
 }
 
-/// Returns the memory traffic in bytes. Iteration i reads and writes all rows except row i, in the columns
-/// right of column i (`grid` shrinking) or in all columns (`grid` full).
+/// Returns the memory traffic in bytes. Iteration k reads and writes all rows except row k, in the columns
+/// right of column k (`grid` shrinking) or in all columns (`grid` full).
 double gauss_jordan_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
   const auto n = static_cast<double>(shape.n);
   const double left_part = parameters.choice("grid") == "full" ? n * n : n * (n - 1) / 2;

@@ -8,7 +8,7 @@
 /// exactly 0 gives info > 0, and P A = L U holds nevertheless. n <= 512.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). With partial pivoting |L| |U| is rarely larger than n |A|.
+/// 2nd ed., theorem 9.3). With partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/getrf/small_factor.cuh"
 #include "kernels/tables.hpp"

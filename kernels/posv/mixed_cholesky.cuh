@@ -22,10 +22,10 @@ constexpr int tile_order = 32;  ///< order of a tile of scale_symmetric
 
 /// Computes the diagonals of R and C, and the largest of their reciprocals.
 template <class T>
-__global__ void __launch_bounds__(group)
+__global__ void __launch_bounds__(block_threads)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
                       Scalars* result) {
-  const int i = static_cast<int>(blockIdx.x) * group + static_cast<int>(threadIdx.x);
+  const int i = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const double scale = i < n ? tiles::root_scale(static_cast<double>(a[i + i * lda])) : 1.0;
   atomic_max_of_warp(&result->max_inverse_column_scale, i < n ? 1 / scale : 0.0);
   if (i < n) row_scale[i] = column_scale[i] = scale;
@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(256)
 /// Computes, from the sums of scale_symmetric, the largest row sum of |A| and the largest row sum of squares
 /// of R A C without the diagonal. A thread block processes 32 rows; each warp adds up an eighth of their
 /// sums.
-static __global__ void __launch_bounds__(group)
+static __global__ void __launch_bounds__(block_threads)
     largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* result) {
-  constexpr int warps = group / 32;
+  constexpr int warps = block_threads / 32;
   __shared__ double warp_sums[2][warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int row = static_cast<int>(blockIdx.x) * 32 + lane;
@@ -166,7 +166,7 @@ class CholeskyFactors {
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.scalars, 0, sizeof(Scalars));
-    simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(group), 0, s.a.data, s.a.ld, s.n,
+    simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(block_threads), 0, s.a.data, s.a.ld, s.n,
                  s.row_scale, s.column_scale, s.scalars);
     s.factor_sample(s.a.data, s.a.ld, upper() ? StoredPart::upper : StoredPart::lower, s.row_scale,
                     low_pivot);
@@ -177,8 +177,8 @@ class CholeskyFactors {
     double* const sums = s.double_factors;  // unused until the factors are converted to double
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
                  s.n, upper(), mirrored_, s.row_scale, shift, s.float_factors, s.ld, sums);
-    simt::launch(context, largest_sums, dim3(tiles_down), dim3(group), 0, sums, s.ld, s.n, s.row_scale,
-                 s.scalars);
+    simt::launch(context, largest_sums, dim3(tiles_down), dim3(block_threads), 0, sums, s.ld, s.n,
+                 s.row_scale, s.scalars);
     measured = s.read();
     measured.min_row_scale = 1 / value_of(measured.max_inverse_column_scale);
     if (!s.is_in_range(measured)) return false;

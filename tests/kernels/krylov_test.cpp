@@ -56,31 +56,31 @@ Krylov falling(double gain, std::size_t count, double target) {
 }
 
 TEST(Krylov, ReachedDependsOnTheResidualAndIsFalseForNaN) {
-  EXPECT_FALSE(Krylov().reached());
+  EXPECT_FALSE(Krylov().has_reached_target());
   Krylov krylov;
   krylov.start(1, 1, 0.25);
   const double first[] = {1, 1};
   krylov.add(first);
-  EXPECT_FALSE(krylov.reached());
+  EXPECT_FALSE(krylov.has_reached_target());
   const double second[] = {0, 10, 0};
   krylov.add(second);
-  EXPECT_TRUE(krylov.reached());
+  EXPECT_TRUE(krylov.has_reached_target());
   const double with_nan[] = {std::numeric_limits<double>::quiet_NaN(), 1};
   krylov.start(1, 1, 0.25);
   EXPECT_TRUE(std::isnan(krylov.add(with_nan)));
-  EXPECT_FALSE(krylov.reached());
+  EXPECT_FALSE(krylov.has_reached_target());
 }
 
 TEST(Krylov, RatesPredictWhetherTheTargetIsReached) {
-  EXPECT_FALSE(falling(16, 1, 1e-15).slow());  // one residual has no rate
-  EXPECT_FALSE(falling(1e4, 2, 1e-15).slow());
-  EXPECT_TRUE(falling(1.5, 2, 1e-15).slow());
-  EXPECT_FALSE(falling(1e3, 4, 1e-15).hopeless(30));
-  EXPECT_TRUE(falling(1.1, 5, 1e-15).hopeless(30));
+  EXPECT_FALSE(falling(16, 1, 1e-15).is_slow());  // one residual has no rate
+  EXPECT_FALSE(falling(1e4, 2, 1e-15).is_slow());
+  EXPECT_TRUE(falling(1.5, 2, 1e-15).is_slow());
+  EXPECT_FALSE(falling(1e3, 4, 1e-15).is_hopeless(30));
+  EXPECT_TRUE(falling(1.1, 5, 1e-15).is_hopeless(30));
   Krylov krylov = falling(1.5, 2, 1e-15);
   krylov.forget_rate();
-  EXPECT_FALSE(krylov.slow());
-  EXPECT_FALSE(krylov.hopeless(30));
+  EXPECT_FALSE(krylov.is_slow());
+  EXPECT_FALSE(krylov.is_hopeless(30));
 }
 
 }  // namespace
