@@ -174,13 +174,13 @@ class Columns {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
     if (!is_diagonal) return subtract(current, square);
-    const bool solves_upper = !current.is_down() || current.is_last_row();
+    const bool solves_upper = !current.is_forward() || current.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (current.is_down() && warp == 0) lu::invert_diagonal_tiles(square, inverses(Triangle::l));
+    if (current.is_forward() && warp == 0) lu::invert_diagonal_tiles(square, inverses(Triangle::l));
     if (solves_upper && warp == Split::warps - 1)
       invert_upper_tiles(current.i(), square, inverses(Triangle::u));
     __syncthreads();
-    if (current.is_down()) substitute_down(current.i(), square);
+    if (current.is_forward()) substitute_down(current.i(), square);
     if (solves_upper) substitute_up(current.i(), square);
     if (squares_ > 1) store_negated(current.i());
   }
@@ -201,7 +201,7 @@ class Columns {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s) {
         double* const elements = a_[i] + 2 * s;
-        if (current.is_down()) {
+        if (current.is_forward()) {
           const int row = tile_index * tile_order + 2 * t(), column = column_ + tile_order * s + g();
           elements[0] = row == column ? 1.0 : 0.0;
           elements[1] = row + 1 == column ? 1.0 : 0.0;
@@ -271,7 +271,7 @@ class Columns {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles_per_square; ++k) {
       const int tile_index = tiles_per_square * current.j() + k;
-      if (!is_inside(tile_index) || (current.is_down() && !is_nonzero(tile_index))) continue;
+      if (!is_inside(tile_index) || (current.is_forward() && !is_nonzero(tile_index))) continue;
       TileElements negated_x;
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Split::sets; ++s)

@@ -31,7 +31,7 @@ double flops_of(const Shape& s) {
   return 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
 }
 /// Returns the number of elements that any method must read (A and B) or write (C).
-double elements_of(const Shape& s) {
+double elements_moved(const Shape& s) {
   const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   return m * k + k * n + m * n;
 }
@@ -46,7 +46,7 @@ ProblemRow problem_row() {
   row.b = extent_of_b;
   row.x = extent_of_c;
   row.flops = flops_of;
-  row.elements = elements_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::product<float>, verifiers::product<double>};
   row.tolerance = 3;
   return row;

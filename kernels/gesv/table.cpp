@@ -213,7 +213,7 @@ Method recursive() {
   Method method =
       in_place("recursive", "LU with partial pivoting, recursive in columns; both solves in one launch",
                "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = lu::is_panel_order;
+  method.accepts = lu::panels_fit_in_cluster;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return mixed::direct_bytes(shape.n, shape.nrhs, element);
   };

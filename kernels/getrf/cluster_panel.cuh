@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(Threads, 1)
     solve_upper<Columns, Threads>(triangle, upper, memory.scratch[warp], update.cols);
     simt::cluster_arrive();  // this thread's loads are complete
     __syncthreads();         // U is complete in shared memory
-    if constexpr (tensor_product<T, Columns>) {
+    if constexpr (uses_tensor_cores<T, Columns>) {
       product.subtract(v, upper, memory.scratch[warp]);
     } else {
       product.subtract(v, upper);

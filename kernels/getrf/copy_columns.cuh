@@ -8,12 +8,12 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// The matrix that copy_columns copies and pads with an identity.
+/// A column-major matrix that copy_columns copies and pads with an identity.
 template <class T>
 struct CopySource {
   const T* from;
   std::int64_t ld;
-  int order;           ///< of the matrix; elements beyond it are those of the identity
+  int order;           ///< order of the matrix; elements beyond the matrix are those of the identity
   bool lower = false;  ///< elements above the diagonal are neither read nor written
 };
 
@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+/// Copies a matrix as copy_columns does. Asynchronous.
 template <class T>
 void copy_matrix(Context& context, const CopySource<T>& matrix, T* to, std::int64_t ld_to, int rows,
                  int columns) {

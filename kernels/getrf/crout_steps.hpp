@@ -26,9 +26,9 @@ std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
     const T pivot = column[j];
     if (pivot == T(0)) return j + 1;
     for (std::int64_t k = 0; k < j; ++k) row_copy[k] = a.data[j + k * a.ld];
-    for (std::int64_t i = j + 1; i < n; ++i) {
-      T* column_i = a.data + i * a.ld;
-      column_i[j] = loops.subtract_products(column_i[j], row_copy, column_i, j) / pivot;
+    for (std::int64_t i = j + 1; i < n; ++i) {  // u(j, i)
+      T* u_column = a.data + i * a.ld;
+      u_column[j] = loops.subtract_products(u_column[j], row_copy, u_column, j) / pivot;
     }
   }
   return 0;

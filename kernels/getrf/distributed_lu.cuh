@@ -165,22 +165,25 @@ class DistributedLu {
     const auto solve_block = [&](int row, int rows) {
       solve_in_one_launch(context, l.a + row + row * l.ld, l.ld, rows, c + row, ld, columns);
     };
-    solve_by_blocks(0, l.columns, solve_block, subtract);
-    subtract(l.columns, l.rows - l.columns, 0, l.columns);
+    solve_by_blocks(/*first=*/0, l.columns, solve_block, subtract);
+    subtract(/*row=*/l.columns, l.rows - l.columns, /*before=*/0, l.columns);
   }
 
   /// Queues the remaining work with a panel: applies it to b, and copies its row order, pivots and info.
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);
-    if (b.cols > 0) apply(group.use_background(0, 0), panel(0, block), b.data + row, b.ld, b.cols);
+    if (b.cols > 0)
+      apply(group.use_background(/*gpu=*/0, /*stream=*/0), panel(/*gpu=*/0, block), b.data + row, b.ld,
+            b.cols);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       const FactoredPanel<T> factored = panel(gpu, block);
-      group.background(gpu, 1).copy(exchanges_of(gpu, block), factored.rows_at,
-                                    static_cast<std::size_t>(factored.rows) * sizeof(int));
+      group.background(gpu, /*stream=*/1)
+          .copy(exchanges_of(gpu, block), factored.rows_at,
+                static_cast<std::size_t>(factored.rows) * sizeof(int));
     }
-    simt::launch(group.use_background(0, 1), collect_pivots<T>, dim3(1), dim3(256), 0, panel(0, block),
-                 static_cast<int>(row), pivots_, info_);
+    simt::launch(group.use_background(/*gpu=*/0, /*stream=*/1), collect_pivots<T>, dim3(1), dim3(256), 0,
+                 panel(/*gpu=*/0, block), static_cast<int>(row), pivots_, info_);
   }
 
   /// Applies to every block column the row exchanges of all later panels.
@@ -203,8 +206,8 @@ class DistributedLu {
         simt::launch(context, exchange_many<T>,
                      dim3(static_cast<unsigned>(std::min(columns, column_buffers))), dim3(1024), 0,
                      panels_.column(block - 1, 0), panels_.ld(gpu), static_cast<int>(first),
-                     static_cast<int>(rows), columns, nullptr, source, nullptr, 0,
-                     buffers_[static_cast<std::size_t>(gpu)]);
+                     static_cast<int>(rows), columns, /*pivots=*/nullptr, source, /*previous=*/nullptr,
+                     /*previous_count=*/0, buffers_[static_cast<std::size_t>(gpu)]);
       }
     }
     group.join(blocks_.gpus);
@@ -215,11 +218,14 @@ class DistributedLu {
     return exchanges_[static_cast<std::size_t>(gpu)] + block * blocks_.n;
   }
 
+  /// Applies a panel's row exchanges to `columns` columns at `c`, which points to the panel's first row.
   static void exchange(Context& context, const FactoredPanel<T>& l, T* c, std::int64_t ld, int columns) {
-    const auto grid = static_cast<unsigned>((columns + 3) / 4);
+    constexpr int columns_per_block = 4;
+    const auto grid = static_cast<unsigned>((columns + columns_per_block - 1) / columns_per_block);
     const auto threads = static_cast<unsigned>((l.columns + 31) / 32 * 32);
-    simt::launch(context, exchange_few<T, 4>, dim3(grid), dim3(threads), 0, c, ld, 0, l.columns, columns,
-                 l.pivots, l.rows_at, nullptr, 0);
+    simt::launch(context, exchange_few<T, columns_per_block>, dim3(grid), dim3(threads), 0, c, ld,
+                 /*first=*/0, l.columns, columns, l.pivots, l.rows_at, /*previous=*/nullptr,
+                 /*previous_count=*/0);
   }
 
   DistributedPanels<T> panels_;

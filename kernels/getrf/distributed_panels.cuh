@@ -91,15 +91,15 @@ class DistributedPanels {
       if (next < panels) {
         const int owner = blocks_.gpu_of(next);
         group_.stage(count, "update_ahead");
-        group_.wait_for_background(owner);  // the updates with earlier panels
-        update(owner, block, next, next + 1, Streams{group_, owner, false});
+        group_.wait_for_background(owner);  // waits for the updates with earlier panels
+        update(owner, block, next, next + 1, Streams{group_, owner, /*background=*/false});
         factor_and_send(next);
         group_.make_background_wait(owner, group_.device(owner));
         ++next;
       }
       group_.stage(count, "update");
       for (int gpu = 0; gpu < count; ++gpu)
-        update(gpu, block, std::min(next, last), last, Streams{group_, gpu, true});
+        update(gpu, block, std::min(next, last), last, Streams{group_, gpu, /*background=*/true});
       finish(block);
     }
     group_.join(count);
@@ -133,7 +133,7 @@ class DistributedPanels {
   struct Streams {
     DeviceGroup& group;
     int gpu;
-    bool background;  ///< the background streams; else the stream for computations
+    bool background;  ///< true: the background streams; false: the stream for computations
 
     int count() const { return background ? DeviceGroup::background_streams : 1; }
     /// Returns the context for part `part` of the update, from 0.

@@ -16,10 +16,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// Returns true if |one| is larger than |other|; NaN is larger than all numbers.
+/// Returns true if |value| is larger than |other|; NaN is larger than all numbers.
 template <class T>
-__device__ __forceinline__ bool is_larger(T one, T other) {
-  return other == other && !(std::fabs(one) <= std::fabs(other));
+__device__ __forceinline__ bool is_larger(T value, T other) {
+  return other == other && !(std::fabs(value) <= std::fabs(other));
 }
 
 /// Returns the eligible lane with the largest |value|, or -1 if no lane is eligible; ties go to the lowest
@@ -42,7 +42,7 @@ __device__ __forceinline__ int lane_of_largest(bool eligible, T value) {
   } else {
     memcpy(&high, &magnitude, sizeof high);
   }
-  const unsigned own_high = eligible ? high + 1 : 0;  // + 1, because 0 is also a magnitude
+  const unsigned own_high = eligible ? high + 1 : 0;  // + 1, so that 0 means "not eligible"
   const unsigned largest = __reduce_max_sync(all, own_high);
   if (largest == 0) return -1;
   unsigned lanes = __ballot_sync(all, own_high == largest ? 1 : 0);

@@ -47,9 +47,10 @@ __global__ void __launch_bounds__(32)
   }
   const int blocks_before = (before + columns_per_warp - 1) / columns_per_warp;
   if constexpr (std::is_same_v<T, float>) {
-    const int group = block - blocks_before - (columns - after + columns_per_warp - 1) / columns_per_warp;
-    if (group >= 0) {
-      solve_below_window(l, below + group * 32 + lane, lda, group * 32 + lane < below_count);
+    const int row_group = block - blocks_before - (columns - after + columns_per_warp - 1) / columns_per_warp;
+    if (row_group >= 0) {
+      const int below_row = row_group * 32 + lane;
+      solve_below_window(l, below + below_row, lda, /*is_row=*/below_row < below_count);
       return;
     }
   }
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(solve_rows)
   }
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const T* const row_of_l = l + (inside ? row : rows - 1);
-  T factor[32];  // the elements of this row of L for the next 32 unknowns
+  T factor[32];  // the negated elements of this row of L for the next 32 unknowns
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 32; ++k) factor[k] = row_of_l[(k < rows ? k : rows - 1) * ldl];
   GAUSSWEEP_UNROLL
@@ -325,7 +326,7 @@ __global__ void __launch_bounds__(solve_rows)
       }
     }
   }
-  double element[32];  // prefetched triangle of this warp's rows
+  double element[32];  // the prefetched row of the diagonal block of this warp's rows
   if (warp == 0) {
     load_triangle(element);
     store_triangle(element);
@@ -415,8 +416,8 @@ void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b
     simt::launch(context, solve_on_tensor_cores<Columns / 8, Order, Corrects>, grid, block, 0, l, ldl, rows,
                  b, ldb, columns, scale, max_column_sum);
   } else {
-    simt::launch(context, substitute<T, Columns, Order>, grid, block, 0, l, ldl, rows, b, ldb, columns, false,
-                 scale);
+    simt::launch(context, substitute<T, Columns, Order>, grid, block, 0, l, ldl, rows, b, ldb, columns,
+                 /*invert=*/false, scale);
   }
 }
 /// Chooses the number of columns per thread block and launches the solve B = L^-1 B.

@@ -21,7 +21,7 @@ class PanelRows {
   __device__ PanelRows(SharedStorage<T, S>& shared, const System<T>& system)
       : shared_(shared), system_(system), n_(system.n) {
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < RowsPerThread; ++e) step_[e] = row(e);
+    for (int e = 0; e < RowsPerThread; ++e) position_[e] = row(e);
   }
 
  protected:
@@ -32,7 +32,7 @@ class PanelRows {
     const int thread = static_cast<int>(threadIdx.x);
     return RowsPerThread == 1 ? thread : thread / 32 * 32 * RowsPerThread + 32 * e + thread % 32;
   }
-  /// Returns the first of the four rows whose elements the thread has after transpose_quads().
+  /// Returns the first of the four rows of which the thread has elements after transpose_quads().
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   /// Waits for all threads that process the system.
   static __device__ __forceinline__ void wait() {
@@ -94,7 +94,7 @@ class PanelRows {
   __device__ void load_multipliers(int k, int steps, T (&out)[group_steps]) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < group_steps; ++c) {
-      const bool inside = k + c < steps && row() < n_ && step_[0] > k + c;
+      const bool inside = k + c < steps && row() < n_ && position_[0] > k + c;
       out[c] = inside ? *address_of(row(), k + c) : T(0);
     }
   }
@@ -117,7 +117,7 @@ class PanelRows {
   __device__ void load_triangles() {
     wait();
     for_rows([&](int e) {
-      const int step = step_[e];
+      const int step = position_[e];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < tile_order; ++c) {
         const int k = step / tile_order * tile_order + c;
@@ -134,7 +134,7 @@ class PanelRows {
   int n_;
   /// The position that LAPACK's row exchanges would give each of the thread's rows. Once the row was a pivot,
   /// its position is final and equals the number of that elimination step.
-  int step_[RowsPerThread];
+  int position_[RowsPerThread];
   T y_[RowsPerThread] = {};  ///< the rows' elements of the right-hand side that is eliminated with A
 };
 

@@ -89,7 +89,7 @@ void with_work_split(std::int64_t n, Launch&& launch) {
 /// barrier per step is enough.
 template <class T, class S>
 struct SharedStorage {
-  /// Sizes of the three possible contents of `triangles`.
+  /// Elements of the three possible contents of `triangles`: 8 x 8 triangles, a diagonal block, two tiles.
   static constexpr int squares = S::rows / tile_order * 64, block = S::width * S::block_pitch;
   static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
   /// Pivot rows of a group of steps, before the updates of these steps.
@@ -225,10 +225,10 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[RowsPerThre
     T row0, row1;
     load_pair(row + j, row0, row1);
     GAUSSWEEP_UNROLL
-    for (int each = 0; each < RowsPerThread; ++each) {
-      T* const from = a + each * (panel_elements / RowsPerThread) + j;
-      if (j > 0) from[-1] = std::fma(-factors[each], row0, from[0]);
-      from[0] = std::fma(-factors[each], row1, from[1]);
+    for (int e = 0; e < RowsPerThread; ++e) {
+      T* const from = a + e * (panel_elements / RowsPerThread) + j;
+      if (j > 0) from[-1] = std::fma(-factors[e], row0, from[0]);
+      from[0] = std::fma(-factors[e], row1, from[1]);
     }
   }
 }
@@ -241,12 +241,12 @@ struct FragmentLoader {
   bool row_major;   ///< A is stored row-major
   bool is_aligned;  ///< one load can read two adjacent elements
 
-  __device__ FragmentLoader(const double* data, int order, int row_limit, int column_limit, bool by_rows)
+  __device__ FragmentLoader(const double* data, int order, int row_limit, int column_limit, bool is_row_major)
       : a(data),
         n(order),
         rows(row_limit),
         columns(column_limit),
-        row_major(by_rows),
+        row_major(is_row_major),
         is_aligned(order % 2 == 0 && reinterpret_cast<std::uintptr_t>(data) % 16 == 0) {}
 
   /// Loads columns k + 2t and k + 2t + 1 of the rows `row` to `row` + 3.

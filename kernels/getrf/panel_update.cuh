@@ -43,7 +43,7 @@ struct Update {
   /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
   /// parts of a level use different permutations, so that one can be reset while the other is in use.
   int* rows_at;
-  int order;
+  int order;          ///< elements of a permutation: the order of the matrix
   unsigned parities;  ///< bit l selects the permutation in use on level l
 };
 
@@ -146,8 +146,8 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
 }
 
 /// Applies the previous panel's exchanges to the permutations and to the column block's columns left of that
-/// panel. `warps` warps split the work; this one has index `warp`. `column`: row 0 of the first column of
-/// this launch's panel.
+/// panel. `warps` warps split the work; the calling warp has index `warp`. `column`: row 0 of the first
+/// column of this launch's panel.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
                                                        const Update& update, int warp, int warps) {
@@ -158,15 +158,16 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
   const int target = inside ? update.exchanges.target[lane] : -1;
   const int own_row = first - update.cols + lane;
   T* const block = column - (update.cols + update.columns_left) * lda;
-  const int tasks =
+  // A work item is four permutations, or four columns of the column block.
+  const int items =
       levels / columns_per_warp + (update.columns_left + columns_per_warp - 1) / columns_per_warp;
-  for (int task = warp; task < tasks; task += warps) {
-    if (task < levels / columns_per_warp) {
+  for (int item = warp; item < items; item += warps) {
+    if (item < levels / columns_per_warp) {
       int* permutation[columns_per_warp];
-      permutations_of(permutation, task, update.rows_at, update.order, update.parities);
+      permutations_of(permutation, item, update.rows_at, update.order, update.parities);
       exchange_and_store<int, columns_per_warp>(permutation, source, target, own_row);
     } else {
-      const int begin = (task - levels / columns_per_warp) * columns_per_warp;
+      const int begin = (item - levels / columns_per_warp) * columns_per_warp;
       T* left[columns_per_warp];
       GAUSSWEEP_UNROLL
       for (int i = 0; i < columns_per_warp; ++i)
@@ -285,10 +286,10 @@ class ProductWithL {
 
 /// True if tensor cores compute the product with L: in double with at least two tiles of 8 columns.
 template <class T, int Columns>
-constexpr bool tensor_product = std::is_same_v<T, double>&& Columns >= 16;
+constexpr bool uses_tensor_cores = std::is_same_v<T, double>&& Columns >= 16;
 template <class T, int Columns, int RowsPerThread>
 using PanelProduct =
-    std::conditional_t<tensor_product<T, Columns>,
+    std::conditional_t<uses_tensor_cores<T, Columns>,
                        ProductOnTensorCores<Columns, RowsPerThread, upper_stride<T, Columns>>,
                        ProductWithL<Columns, RowsPerThread, T>>;
 /// Computes the rows of U in `upper` by substitution with `triangle`; each warp solves for 8 columns at a

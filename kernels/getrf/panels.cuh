@@ -29,7 +29,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
 /// A thread's part of the factorisation and solution of one system. The base class (panel_rows.cuh) holds the
-/// thread's rows: step_ has their positions under LAPACK's row exchanges, y_ their right-hand sides.
+/// thread's rows. position_ has the rows' positions under LAPACK's row exchanges, i.e. the number of the
+/// elimination step once a row was the pivot. y_ has the rows' elements of the right-hand side.
 /// @tparam S a WorkSplit
 /// @tparam Symmetric true for Cholesky, false for LU
 /// @tparam WithRhs one right-hand side is eliminated together with A
@@ -80,12 +81,12 @@ class Panels : PanelRows<T, S, Symmetric> {
       T a[panel_elements];
       for_rows([&](int e) {
         T* const row_elements = a + e * width;
-        const bool is_needed = row(e) < n_ && step_[e] < first + width;
+        const bool is_needed = row(e) < n_ && position_[e] < first + width;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
           row_elements[c] =
-              is_needed && first + c < n_ && step_[e] <= first + c ? element_of_u(e, first + c) : T(0);
-        const int local_step = step_[e] - first;
+              is_needed && first + c < n_ && position_[e] <= first + c ? element_of_u(e, first + c) : T(0);
+        const int local_step = position_[e] - first;
         if (local_step < 0 || local_step >= width) return;
         T diagonal = 1;
         GAUSSWEEP_UNROLL
@@ -107,9 +108,9 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
       wait();
       for_rows([&](int e) {
-        const int local_step = step_[e] - first;
+        const int local_step = position_[e] - first;
         if (row(e) >= n_) return;
-        if (local_step >= 0 && local_step < width) x[step_[e]] = shared_.unknowns[local_step];
+        if (local_step >= 0 && local_step < width) x[position_[e]] = shared_.unknowns[local_step];
         if (local_step >= 0) return;
         T sums[4] = {};  // four independent sums shorten the dependency chain
         GAUSSWEEP_UNROLL
@@ -136,7 +137,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            if (inside) x[index_of(step_[e], c)] = element;
+            if (inside) x[index_of(position_[e], c)] = element;
           },
           a);
     }
@@ -147,21 +148,21 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            element = inside && !tensor ? x[index_of(step_[e], c)] : T(0);  // substitute_groups adds x
+            element = inside && !tensor ? x[index_of(position_[e], c)] : T(0);  // substitute_groups adds x
           },
           a);
       substitute_up(a, x + index_of(0, first), min(width, columns - first));
       for_elements(
           first, columns,
           [&](int e, int c, bool inside, T& element) {
-            if (inside) x[index_of(step_[e], c)] = element;
+            if (inside) x[index_of(position_[e], c)] = element;
           },
           a);
     }
   }
 
   /// Returns the step in which the thread's row was the pivot, after factor(). @pre one row per thread
-  __device__ int step() const { return step_[0]; }
+  __device__ int step() const { return position_[0]; }
 
   /// Moves the rows of L and U to their positions in LAPACK's order.
   __device__ void exchange() {
@@ -173,7 +174,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       for_elements(
           first, n_,
           [&](int e, int c, bool inside, T& element) {
-            if (inside) *address_of(step_[e], c) = element;
+            if (inside) *address_of(position_[e], c) = element;
           },
           a);
     }
@@ -185,28 +186,28 @@ class Panels : PanelRows<T, S, Symmetric> {
     });
   }
   /// Stores the index of the pivot row of each step.
-  __device__ void store_order(int* rows) const {
+  __device__ void store_order(int* pivot_rows) const {
     for_rows([&](int e) {
-      if (row(e) < n_) rows[step_[e]] = row(e);
+      if (row(e) < n_) pivot_rows[position_[e]] = row(e);
     });
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8;  ///< products run on tensor cores
+  static constexpr bool tensor = sizeof(T) == 8;  ///< true if products run on tensor cores: in double
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
   static constexpr bool has_products = tensor || S::rows > 128;
   static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
   static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
   using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
       Base::for_elements, Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::address_of, Base::row,
-      Base::triangle_of, Base::step_, Base::system_, Base::load_triangles, Base::element_of_u, Base::wait,
+      Base::triangle_of, Base::position_, Base::system_, Base::load_triangles, Base::element_of_u, Base::wait,
       Base::warp, Base::y_;
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
     if constexpr (tensor) return substitute_groups</*Forward=*/true>(steps, a);
     T next[group_steps];
-    load_multipliers(0, steps, next);
+    load_multipliers(/*k=*/0, steps, next);
     wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < steps; k += group_steps) {
@@ -214,7 +215,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T factors[group_steps];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < group_steps; ++c) factors[c] = next[c];
-      const int local_step = step_[0] - k;  // padding rows are 0 and have steps beyond n
+      const int local_step = position_[0] - k;  // padding rows are 0 and have steps beyond n
       if (local_step >= 0 && local_step < group_steps) {
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) shared_.rows[buffer][local_step][j] = a[j];
@@ -223,7 +224,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       }
       load_multipliers(k + group_steps, steps, next);
       wait();
-      if (step_[0] <= k) continue;
+      if (position_[0] <= k) continue;
       // Multiplies the factors by the inverse of the group's unit triangle.
       GAUSSWEEP_UNROLL
       for (int c = group_steps - 2; c >= 0; --c) {
@@ -244,7 +245,8 @@ class Panels : PanelRows<T, S, Symmetric> {
       if (row() / 32 * 32 < first) return;
       add_on_tensor_cores(first, a);
     } else {
-      system_.uplo == Uplo::upper ? add_products<true>(first, a) : add_products<false>(first, a);
+      system_.uplo == Uplo::upper ? add_products</*RowMajor=*/true>(first, a)
+                                  : add_products</*RowMajor=*/false>(first, a);
     }
     panels::transpose_quads<1>(a);
     GAUSSWEEP_UNROLL
@@ -254,7 +256,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// Adds the products of four rows of L with the panel's rows of L^T to `a`, laid out as after
   /// transpose_quads. The k index runs over the columns before `first`.
   __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[panel_elements]) const {
-    const FragmentLoader loader(system_.a, n_, n_, first, system_.uplo == Uplo::upper);
+    const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/first,
+                                /*is_row_major=*/system_.uplo == Uplo::upper);
     const int right_row = first + lane() / 4 * 4;
     Left<1> left, right;
     loader.load(first_of_four(), 0, left[0]);
@@ -338,7 +341,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// to order 128. The rows in shared memory are rows of L^T.
   __device__ void eliminate_symmetric(int first, T (&a)[panel_elements]) {
     T next[group_steps];
-    load_multipliers(0, first, next);
+    load_multipliers(/*k=*/0, first, next);
     wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += group_steps) {
@@ -362,11 +365,11 @@ class Panels : PanelRows<T, S, Symmetric> {
     eliminate_steps<width>(first, a);
     if constexpr (tensor) {
       for_rows([&](int e) {
-        const int local_step = step_[e] - first, k = step_[e] / tile_order * tile_order;
+        const int local_step = position_[e] - first, k = position_[e] / tile_order * tile_order;
         if (local_step < 0 || local_step >= width) return;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < tile_order; ++c)
-          triangle_of(step_[e])[square_index(local_step % tile_order, c)] =
+          triangle_of(position_[e])[square_index(local_step % tile_order, c)] =
               row(e) < n_ && k + c < n_ ? *address_of(row(e), k + c) : T(0);
       });
     }
@@ -385,7 +388,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       T largest = a[0];
       int pivot_slot = 0;
       for_rows([&](int e) {
-        eligible[e] = step_[e] >= k && row(e) < n_;
+        eligible[e] = position_[e] >= k && row(e) < n_;
         if (e > 0 && eligible[e] && (!any || is_larger(a[e * width], largest))) {
           largest = a[e * width];
           pivot_slot = e;
@@ -398,7 +401,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           if (pivot_slot != e) return;
           GAUSSWEEP_UNROLL
           for (int j = 0; j < Count; ++j) shared_.candidate[buffer][warp()][j] = a[e * width + j];
-          shared_.position[buffer][warp()] = step_[e];
+          shared_.position[buffer][warp()] = position_[e];
           if (WithRhs) shared_.rhs[buffer][warp()] = y_[e];
         });
       } else if (S::warps > 1 && own_lane < 0 && lane() == 0) {
@@ -430,7 +433,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         factors[e] = is_eliminated ? factor : T(0);
         if (row(e) < n_) column[32 * e] = is_eliminated ? factor : leading;
         // LAPACK would exchange the row at position k with the pivot row.
-        step_[e] = is_pivot ? k : step_[e] == k ? position : step_[e];
+        position_[e] = is_pivot ? k : position_[e] == k ? position : position_[e];
       });
       // The factors of rows that do not change are 0.
       subtract_and_move<Count, RowsPerThread>(factors, pivot_row, a);
@@ -563,7 +566,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
                                     int columns = 0) {
     constexpr int quarter = width / 4;
-    const FragmentLoader loader(system_.a, n_, n_, min(steps, n_), /*by_rows=*/false);
+    const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/min(steps, n_),
+                                /*is_row_major=*/false);
     const int groups = (steps + tile_order - 1) / tile_order, t = lane() % 4;
     int step_of[RowsPerThread][4];
     Left<RowsPerThread> left;
@@ -572,7 +576,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     };
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
-      for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, step_[e], lane() / 4 * 4 + i);
+      for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, position_[e], lane() / 4 * 4 + i);
     });
     panels::transpose_quads<RowsPerThread>(a);
     wait();
@@ -639,14 +643,14 @@ class Panels : PanelRows<T, S, Symmetric> {
   __device__ void substitute(T (&a)[panel_elements]) {
     wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
     const bool has_row = row() < n_;
-    const T diagonal = has_row ? *address_of(row(), step_[0]) : T(1);
+    const T diagonal = has_row ? *address_of(row(), position_[0]) : T(1);
     // All threads wait for the current unknown. The thread that owns the unknown's row multiplies by the
     // inverse of the diagonal element, because a division takes ten times as long.
     const T inverse = T(1) / diagonal;
     const bool divides = inverse - inverse != T(0);
     const auto fetch_element = [&](int i) {
       const int k = n_ - 1 - i;
-      const bool is_needed = has_row && i < n_ && step_[0] < k;
+      const bool is_needed = has_row && i < n_ && position_[0] < k;
       return is_needed ? *address_of(row(), k) : T(0);
     };
     T next[group_steps];  // elements for the next steps
@@ -661,7 +665,7 @@ class Panels : PanelRows<T, S, Symmetric> {
         const T element = next[c];
         next[c] = fetch_element(i + group_steps + c);
         T* const unknowns = shared_.rows[c % 2][0];
-        if (step_[0] == k) {
+        if (position_[0] == k) {
           GAUSSWEEP_UNROLL
           for (int j = 0; j < width; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
           GAUSSWEEP_ROLLED
@@ -670,7 +674,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           for (int j = 0; j < width; ++j) a[j] = unknowns[j];
         }
         wait();
-        if (!has_row || step_[0] >= k) continue;
+        if (!has_row || position_[0] >= k) continue;
         GAUSSWEEP_UNROLL
         for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
       }

@@ -30,11 +30,11 @@ using namespace gaussweep::lu;
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
   if (count <= solve_rows) return solve_block(first, count);
-  int half = solve_rows;
-  while (2 * half < count) half *= 2;
-  solve_by_blocks(first, half, solve_block, product);
-  product(first + half, count - half, first, half);
-  solve_by_blocks(first + half, count - half, solve_block, product);
+  int upper = solve_rows;  // rows of the upper part: the largest solve_rows * 2^i below `count`
+  while (2 * upper < count) upper *= 2;
+  solve_by_blocks(first, upper, solve_block, product);
+  product(first + upper, count - upper, first, upper);
+  solve_by_blocks(first + upper, count - upper, solve_block, product);
 }
 
 /// One factorisation P A = L U in place.
@@ -81,10 +81,12 @@ class RecursiveLu {
     factor(0, n_);
     if (a_ != input_) copy_matrix<T>(context_, {a_, lda_, n_}, input_, ld_input_, n_, n_);
   }
+  /// Factors the matrix like factor(), with `products` for the large products.
   void factor(Products& products) {
     products_ = &products;
     if constexpr (!preconditions) {
-      // Column blocks get at most least_inner columns, because updates within them do not use `products`.
+      // All products with k >= least_inner use `products` (0: `products` decides). Column blocks therefore
+      // get at most least_inner columns, because updates within them do not use `products`.
       const std::int64_t least = products.least_inner();
       if (least > 0) max_block_columns_ = static_cast<int>(std::min<std::int64_t>(least, max_rows));
       columns_before_merge_ = n_ - merged_columns(n_);
@@ -101,7 +103,8 @@ class RecursiveLu {
     return !aborted_;
   }
 
-  /// Factors only the first `columns` columns, a panel of n rows, in place. @pre the matrix is not copied
+  /// Factors only the first `columns` columns, i.e. a panel of n rows, in place. @pre the matrix is not
+  /// copied
   void factor_columns(int columns) {
     start();
     columns_before_merge_ = columns;
@@ -170,23 +173,23 @@ class RecursiveLu {
     // Excludes the columns that merged_columns() adds to the last column block.
     const int unmerged = std::min(first + count, columns_before_merge_) - first;
     if (unmerged <= block_columns(first)) return factor_block(first, count);
-    int half = 32;
-    while (2 * half < unmerged) half *= 2;
-    const int right = first + half;
-    const int right_count = count - half;
-    factor(first, half);
+    int left_count = 32;  // columns of the left part: the largest 32 * 2^i below `unmerged`
+    while (2 * left_count < unmerged) left_count *= 2;
+    const int right = first + left_count;
+    const int right_count = count - left_count;
+    factor(first, left_count);
     if (should_continue_ && !aborted_ && right >= next_check_) {
       aborted_ = !should_continue_(right);
       // Checks more often from n / 2 to 5 n / 8: much of the diagonal is known, most of the work remains.
       next_check_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
     }
     if (aborted_) return;
-    exchange(first, half, half, right, right_count);
-    solve(first, half, right, right_count);
-    product(rows_from(right), right_count, half, at(right, first), at(first, right), at(right, right));
+    exchange(first, left_count, /*width=*/left_count, right, right_count);
+    solve(first, left_count, right, right_count);
+    product(rows_from(right), right_count, left_count, at(right, first), at(first, right), at(right, right));
     factor(right, right_count);
     if (aborted_) return;
-    exchange(right, right_count, half, first, half);
+    exchange(right, right_count, /*width=*/left_count, first, left_count);
   }
 
   /// Factors a column block, panel by panel, from row `first` down.
@@ -206,8 +209,8 @@ class RecursiveLu {
       } else {
         const int previous = j - previous_cols;
         panel(j, cols,
-              {previous_cols, previous - first, count - after, exchanges_of(previous), permutations_, n_,
-               parities_of(previous)});
+              {previous_cols, /*columns_left=*/previous - first, /*columns_right=*/count - after,
+               exchanges_of(previous), permutations_, /*order=*/n_, parities_of(previous)});
         previous_cols = cols;
       }
     }
@@ -218,7 +221,8 @@ class RecursiveLu {
   unsigned parities_of(int j) const {
     unsigned parities = 0;
     const int column = std::min(j, columns_before_merge_ - 1);
-    for (int i = 0; i < levels; ++i) parities |= static_cast<unsigned>(column / (64 << i) % 2) << i;
+    for (int level = 0; level < levels; ++level)
+      parities |= static_cast<unsigned>(column / (64 << level) % 2) << level;
     return parities;
   }
 
@@ -244,8 +248,9 @@ class RecursiveLu {
                  pivots_ + first, exchanges_of(first), info_);
   }
 
-  /// Applies `update` and factors the panel at column `first` (cluster_panel.cuh). Chooses the number of rows
-  /// per thread such that the panel fits in the registers of a cluster.
+  /// Applies `update` and factors the panel at column `first` (cluster_panel.cuh). Chooses the template
+  /// arguments of launch_panel (columns, rows per thread, threads per block) such that the panel fits in the
+  /// registers of a cluster.
   void panel(int first, int cols, const Update& update) {
     context_.stage("panel");
     const int rows = n_ - first;
@@ -308,9 +313,10 @@ class RecursiveLu {
     int* const previous = permutations_ + (2 * level + (part + 1) % 2) * static_cast<std::int64_t>(n_);
     const int previous_columns = part > 0 && first + count < n_ ? width : 0;  // no part follows the last one
     if (count <= max_exchanges_by_row) {
-      simt::launch(context_, exchange_few<T, 4>, dim3(blocks_of(columns, 4)), dim3(blocks_of(count, 32) * 32),
-                   0, at(0, begin), lda_, first, count, columns, pivots_, rows_at, previous,
-                   previous_columns);
+      constexpr int columns_per_block = 4;
+      simt::launch(context_, exchange_few<T, columns_per_block>, dim3(blocks_of(columns, columns_per_block)),
+                   dim3(blocks_of(count, 32) * 32), 0, at(0, begin), lda_, first, count, columns, pivots_,
+                   rows_at, previous, previous_columns);
     } else {
       simt::launch(context_, exchange_many<T>, dim3(static_cast<unsigned>(std::min(columns, column_buffers))),
                    dim3(1024), 0, at(0, begin), lda_, first, n_ - first, columns, pivots_, rows_at, previous,

@@ -23,10 +23,10 @@ __global__ void __launch_bounds__(S::threads)
   const bool inside = index.system < count;
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
-  rows.load({matrix, n, n});
+  rows.load({matrix, /*ld=*/n, n});
   rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
   const int system_info = rows.factor();
-  rows.store({matrix, n, n});
+  rows.store({matrix, /*ld=*/n, n});
   if (output.pivots != nullptr) {
     rows.store_pivots(inside ? output.pivots + index.system * n : nullptr, n);
   } else if (inside) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(S::threads, S::blocks)
     factor_panels(int n, T* a, PivotOutput output, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
   const std::int64_t s = blockIdx.x;
-  panels::Panels<T, S, false> system(shared, {a + s * n * n, n, Uplo::lower});
+  panels::Panels<T, S, /*Symmetric=*/false> system(shared, {a + s * n * n, n, Uplo::lower});
   const int system_info = system.factor();
   system.exchange();
   if (output.pivots != nullptr) {

@@ -85,7 +85,7 @@ struct SharedStorage {
   T factor[S::W > 1 ? S::rows : 1];  ///< per row: the multiplier in the current step
   T candidate[S::warps];             ///< per warp: the value of its pivot candidate
   int candidate_row[S::warps];
-  int flag;          ///< for any_in_group
+  int flag;          ///< 1 if any_in_group has found a thread with a true value
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
   T sum[2][S::W][S::rhs_columns];  ///< W == 1: the current unknown; else a partial sum per part
   T pivot[2];                      ///< if W > 1: the pivot of the current unknown's row
@@ -172,7 +172,7 @@ class Rows {
   /// pivot is 0 (LU) or not positive (L D L^T).
   __device__ int factor() {
     int info = 0;
-    segment<0>(info);
+    eliminate_segment<0>(info);
     return info_within(info);
   }
 
@@ -422,15 +422,15 @@ class Rows {
     }
     wait_for_group<S>();
     int row = no_row;
-    T size = T(-1);
+    T largest = T(-1);
     GAUSSWEEP_UNROLL
     for (int w = 0; w < S::warps; ++w) {
       const T candidate = shared_.candidate[w];
-      const T candidate_size = shared_.candidate_row[w] == no_row ? T(-1)
-                               : candidate == candidate           ? std::fabs(candidate)
-                                                                  : T(INFINITY);
-      if (candidate_size > size) {
-        size = candidate_size;
+      const T candidate_magnitude = shared_.candidate_row[w] == no_row ? T(-1)
+                                    : candidate == candidate           ? std::fabs(candidate)
+                                                                       : T(INFINITY);
+      if (candidate_magnitude > largest) {
+        largest = candidate_magnitude;
         row = shared_.candidate_row[w];
         pivot = candidate;
       }
@@ -469,7 +469,7 @@ class Rows {
     wait_for_group<S>();
     position_ = is_pivot_row ? k : position_ == k && k < n_ ? shared_.pivots[k] : position_;
     if (S::W > 1) factor = shared_.factor[row_];
-    // Finished rows subtract 0 * row: selecting per element would be slower.
+    // The factor of a finished row is 0. Selecting rows per element would be slower.
     add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
@@ -559,7 +559,7 @@ class Rows {
     // Padding steps beyond n have no pivot row. They read buffer 0, because an unwritten buffer may hold NaN.
     T* const row = shared_.row[k < n_ ? k % S::stages : 0][0];
     T pivot = T(0);
-    const bool is_pivot_row = row_ == find_pivot(true, pivot), was_pivot_row = step_ >= 0;
+    const bool is_pivot_row = row_ == find_pivot(/*owner=*/true, pivot), was_pivot_row = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
     if (is_pivot_row) {
       GAUSSWEEP_UNROLL
@@ -578,7 +578,7 @@ class Rows {
 
   /// Runs the steps of this segment and of all later ones.
   template <int Segment>
-  __device__ void segment(int& info) {
+  __device__ void eliminate_segment(int& info) {
     constexpr int width = S::columns - Segment * S::steps;
     GAUSSWEEP_ROLLED
     for (int t = 0; t < S::steps; ++t) {
@@ -587,7 +587,7 @@ class Rows {
         eliminate_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
     }
     if constexpr (Segment + 1 < S::segments) {
-      if ((Segment + 1) * S::steps * S::W < n_) segment<Segment + 1>(info);
+      if ((Segment + 1) * S::steps * S::W < n_) eliminate_segment<Segment + 1>(info);
     }
   }
 
@@ -615,17 +615,17 @@ class Rows {
   /// Computes unknown k of every right-hand side and subtracts its products from the rows above. Part
   /// `owner_part` has `column_element`, the row's element of column k.
   __device__ void solve_unknown(int k, int owner_part, T column_element) {
-    const bool owner = S::W == 1 || part_ == owner_part, is_next = step_ == k;
+    const bool owner = S::W == 1 || part_ == owner_part, owns_unknown = step_ == k;
     const int stage = k % 2;
     const T element = right_of_diagonal(k, column_element);
     int source = k;
     if (S::group <= 32 && !S::symmetric) {
-      const unsigned lanes = __ballot_sync(0xffffffffu, is_next ? 1 : 0);
+      const unsigned lanes = __ballot_sync(0xffffffffu, owns_unknown ? 1 : 0);
       source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
     if (S::group > 32) {
       // Each part of the row stores its partial sum.
-      if (is_next) {
+      if (owns_unknown) {
         GAUSSWEEP_UNROLL
         for (int r = 0; r < S::rhs_columns; ++r)
           shared_.sum[stage][part_][r] = S::W == 1 ? divided_by_pivot(y_[r]) : y_[r];
@@ -644,7 +644,7 @@ class Rows {
         for (int w = 1; w < S::W; ++w) x += shared_.sum[stage][w][r];
         if (S::W > 1) x /= shared_.pivot[stage];
       }
-      if (is_next) x_[r] = x;
+      if (owns_unknown) x_[r] = x;
       if (owner && step_ < k) y_[r] = std::fma(-element, x, y_[r]);
     }
   }
@@ -690,10 +690,11 @@ struct GroupIndex {
   int in_block, thread;
   std::int64_t system;
 };
-/// Returns the grid for `systems` systems; blockIdx.y selects one of `chunks` groups of right-hand sides.
+/// Returns the grid for `systems` systems; blockIdx.y selects one of `rhs_groups` groups of right-hand sides.
 template <class S>
-dim3 blocks_for(std::int64_t systems, std::int64_t chunks = 1) {
-  return dim3(static_cast<unsigned>((systems + S::systems - 1) / S::systems), static_cast<unsigned>(chunks));
+dim3 blocks_for(std::int64_t systems, std::int64_t rhs_groups = 1) {
+  return dim3(static_cast<unsigned>((systems + S::systems - 1) / S::systems),
+              static_cast<unsigned>(rhs_groups));
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::small

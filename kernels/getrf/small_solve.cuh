@@ -18,7 +18,7 @@ struct Batch {
 };
 
 /// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
-/// For 24 <= N <= 48, already the call of the second solve costs registers, which makes all systems 8 to 27 %
+/// For 24 <= N <= 48 the mere presence of the second solve costs registers, which makes all systems 8 to 27 %
 /// slower (H200).
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
@@ -31,14 +31,14 @@ template <class T, class S, bool Rescales>
 __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
                                             const T* a, const T* b, T* x, int* info, bool stores_answer) {
   const GroupIndex<S> index;
-  const int first = static_cast<int>(blockIdx.y) * S::rhs_columns;
+  const int first_rhs = static_cast<int>(blockIdx.y) * S::rhs_columns;
   const std::int64_t n = batch.n;
   const bool inside = index.system < batch.count;
-  const std::int64_t offset = index.system * n * batch.nrhs + first * n;
-  const int count = batch.nrhs - first;
+  const std::int64_t offset = index.system * n * batch.nrhs + first_rhs * n;
+  const int count = batch.nrhs - first_rhs;
 
   Rows<T, S> rows(shared_of[index.in_block], index.thread);
-  const System<const T> system{inside ? a + index.system * n * n : nullptr, n, batch.n};
+  const System<const T> system{inside ? a + index.system * n * n : nullptr, /*ld=*/n, batch.n};
   if (S::symmetric) {
     rows.load(system, batch.uplo);
   } else {
@@ -148,8 +148,8 @@ void solve(Context& context, Operands<T>& op, const Parameters& parameters, std:
   context.stage("solve");
   const Shape& shape = op.shape;
   if (!batched::uses_panels(shape.n, parameters, max_rows_order)) {
-    if (shape.nrhs == 1) return solve_columns<T, 1, Symmetric>(context, op);
-    return solve_columns<T, 4, Symmetric>(context, op);
+    if (shape.nrhs == 1) return solve_columns<T, /*Columns=*/1, Symmetric>(context, op);
+    return solve_columns<T, /*Columns=*/4, Symmetric>(context, op);
   }
   if constexpr (!Symmetric) {
     if (shape.nrhs > 1) return solve_by_panels<T, Symmetric, /*WithRhs=*/false>(context, op);

@@ -141,7 +141,7 @@ class SplitProducts {
       context_.stage("solve");
       simt::launch(context_, substitute<float, columns_per_block>,
                    dim3(blocks_of(columns, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows, b,
-                   ldb, columns, false, nullptr);
+                   ldb, columns, /*invert=*/false, /*scale=*/nullptr);
       return;
     }
     __half* const inverse = inverses_ + block * inverse_elements;
@@ -150,11 +150,11 @@ class SplitProducts {
       context_.stage("invert");
       simt::launch(context_, substitute<float, columns_per_block>,
                    dim3(blocks_of(solve_rows, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows,
-                   inverse_, solve_rows, solve_rows, true, nullptr);
+                   inverse_, /*ldb=*/solve_rows, /*columns=*/solve_rows, /*invert=*/true, /*scale=*/nullptr);
       is_inverted_[static_cast<std::size_t>(block)] = true;
     }
-    split(inverse_, solve_rows, is_inverted ? 0 : solve_rows, inverse, solve_rows, b, ldb, columns,
-          solve_rows);
+    split(inverse_, /*ldl=*/solve_rows, /*m=*/is_inverted ? 0 : solve_rows, inverse, /*ld_left=*/solve_rows,
+          b, ldb, columns, /*k_count=*/solve_rows);
     context_.stage("solve_product");
     vendor::gemm_fp16(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
                       right_, 3 * solve_rows, 0.0f, b, ldb);

@@ -1,6 +1,6 @@
 #pragma once
-/// The order in which forward and back substitution use the square blocks (squares) of the triangles L and U,
-/// for geinv/batched and posv/batched.
+/// The order in which forward and back substitution use the square blocks (*squares*) of the triangles L and
+/// U, for geinv/batched and posv/batched.
 
 #include "kernels/simt/simt.hpp"
 
@@ -12,20 +12,20 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
-  __device__ int i() const { return i_; }            ///< the square's row of squares
-  __device__ int j() const { return j_; }            ///< the square's column of squares
-  __device__ bool is_down() const { return down_; }  ///< true in the forward substitution with L
+  __device__ int i() const { return i_; }                  ///< the square's row of squares
+  __device__ int j() const { return j_; }                  ///< the square's column of squares
+  __device__ bool is_forward() const { return forward_; }  ///< true in the forward substitution with L
   __device__ bool is_done() const { return i_ < 0; }
-  __device__ bool begins_row() const { return j_ == (down_ ? first_ : squares_ - 1); }
+  __device__ bool begins_row() const { return j_ == (forward_ ? first_ : squares_ - 1); }
   __device__ bool is_last_row() const { return i_ == squares_ - 1; }
   __device__ void advance() {
-    if (down_ && j_ < i_) {
+    if (forward_ && j_ < i_) {
       ++j_;
-    } else if (down_ && i_ < squares_ - 1) {
+    } else if (forward_ && i_ < squares_ - 1) {
       ++i_;
       j_ = first_;
-    } else if (down_ || j_ == i_) {
-      down_ = false;
+    } else if (forward_ || j_ == i_) {
+      forward_ = false;
       --i_;
       j_ = squares_ - 1;
     } else {
@@ -34,8 +34,10 @@ class SquareOrder {
   }
 
  private:
-  int first_, squares_, i_, j_;
-  bool down_ = true;
+  int first_;    ///< the first row of squares
+  int squares_;  ///< squares in a row or column of the matrix
+  int i_, j_;
+  bool forward_ = true;
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu

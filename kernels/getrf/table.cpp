@@ -22,7 +22,7 @@ namespace gaussweep {
 namespace {
 
 /// Returns the number of elements that any method must read (A) or write (L and U).
-double elements_of(const Shape& shape) {
+double elements_moved(const Shape& shape) {
   return 2.0 * square_elements(shape);
 }
 
@@ -34,7 +34,7 @@ ProblemRow problem_row() {
   row.has_pivots = true;
   row.zero_pivot = ZeroPivot::singular;
   row.flops = lu_flops;
-  row.elements = elements_of;
+  row.elements = elements_moved;
   row.judge = {verifiers::lu_factors<float>, verifiers::lu_factors<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
@@ -45,6 +45,7 @@ Problem getrf() {
   return Problem(the_row);
 }
 
+/// Returns a method whose factors replace A.
 Method getrf_method(std::string variant, std::string summary, std::string source) {
   Method method = row(getrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
@@ -83,7 +84,7 @@ Method recursive() {
   Method method = getrf_method(
       "recursive", "LU with partial pivoting, recursive in columns; panels in a cluster's registers",
       "gaussweep, after S. Toledo, SIAM J. Matrix Anal. Appl. 18, 1997");
-  method.accepts = lu::is_panel_order;
+  method.accepts = lu::panels_fit_in_cluster;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
     return lu::workspace_bytes(shape.n, element);
   };

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
     if (warp == j % warps) upper[j][lane] = warp_rows[buffer][best_warp][lane];
 
     T factor = v[0] * inverse;
-    if (best - 0x01000000u >= 0x7e000000u - 0x01000000u)  // the reciprocal is not a normal number
+    if (best - 0x01000000u >= 0x7e000000u - 0x01000000u)  // no normal reciprocal, as in has_reciprocal
       factor = zero ? T(0) : v[0] / warp_rows[buffer][best_warp][0];
     lower[j][thread] = factor;
     factor = position >= j && position != pivot ? -factor : T(0);
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
   if (thread < rows) {
     for (int c = 0; c < cols; ++c)
       a[position + c * lda] = c < position ? lower[c][thread] : upper[position][c - position];
-    // The first `cols` rows of the panel: the row that moves in, and the row to which the old content moves
-    // (-1: it stays in these rows).
+    // For each of the first `cols` rows: the row whose content moves here, and the row to which the old
+    // content moves (-1 if it stays within these rows).
     if (position < cols) exchanges.source[position] = first + thread;
     if (thread < cols) exchanges.target[thread] = position < cols ? -1 : first + position;
   }

@@ -22,10 +22,12 @@ constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row c
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-constexpr int max_exchanges_by_row = 512;  ///< with more row exchanges, exchange_many copies columns
+/// With more row exchanges at a time, exchange_many (lu_updates.cuh) copies whole columns.
+constexpr int max_exchanges_by_row = 512;
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
-constexpr int column_buffers = 132;  ///< column buffers for exchange_many; together they fit in L2
+/// Buffers of one column each, for exchange_many (lu_updates.cuh). Together they fit in L2.
+constexpr int column_buffers = 132;
 
 /// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.
 constexpr std::int64_t leading_dimension(std::int64_t n) {
@@ -39,6 +41,7 @@ constexpr bool is_copied(std::int64_t n, std::size_t element) {
 
 /// Returns the bytes of workspace for a factorisation of order n in place.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
+  // Two arrays of a panel's exchanges, and two permutations per level.
   return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
          workspace_piece(n > max_exchanges_by_row ? column_buffers * n : 0, element);
 }
@@ -57,8 +60,8 @@ inline std::int64_t column_block(const Shape& shape, const Parameters& parameter
   const std::int64_t columns_per_gpu = shape.n / parameters.integer("gpus");
   return columns_per_gpu < 8192 ? 512 : columns_per_gpu < 12288 ? 768 : 1024;
 }
-/// Returns true if panels of all orders up to n fit in a cluster's registers.
-inline bool is_panel_order(const Shape& shape, const Parameters&) {
+/// Returns true if every panel of the matrix fits in the registers of a thread-block cluster.
+inline bool panels_fit_in_cluster(const Shape& shape, const Parameters&) {
   return shape.n <= max_panel_rows;
 }
 /// Returns true if one GPU factors the matrix faster than several.
@@ -75,7 +78,7 @@ inline Method on_several_gpus(Method method) {
       integer_parameter("gpus_from", 0, 0, max_panel_rows + 1, "smallest n for several GPUs; 0: 8192")};
   method.column_block = column_block;
   method.uses_one_gpu = uses_one_gpu;
-  method.accepts = is_panel_order;
+  method.accepts = panels_fit_in_cluster;
   return method;
 }
 /// Returns the bytes of a panel with its pivots, info and row order.
@@ -107,8 +110,10 @@ inline std::int64_t split_elements(std::int64_t n) {
 }
 /// Returns the bytes of workspace for both operands in half precision and for inverted diagonal triangles.
 inline std::size_t split_bytes(std::int64_t n) {
-  return 2 * workspace_piece(split_elements(n), 2) + workspace_piece(solve_rows * solve_rows, sizeof(float)) +
-         workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, 2);
+  constexpr std::size_t half = 2;  // bytes of a half-precision number
+  return 2 * workspace_piece(split_elements(n), half) +
+         workspace_piece(solve_rows * solve_rows, sizeof(float)) +
+         workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, half);
 }
 
 inline std::vector<Parameter> residue_parameters() {
@@ -172,7 +177,7 @@ inline double fixed_point_iterations(const Shape& shape, const Parameters& param
 /// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.
 inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
                                          std::size_t element) {
-  const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));
+  const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));  // FixedPointChanges
   if (parameters.choice("update") == "in_place") return changes;
   return changes + workspace_piece(shape.n * shape.n, element);
 }
@@ -200,16 +205,16 @@ inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
 }
 
 /// Returns true if panel kernels factor order n. Up to order 3, only the kernels with rows in registers have
-/// as few roundings per element as LAPACK. @param last the largest order at which rows in registers are
-/// faster
-inline bool uses_panels(std::int64_t n, const Parameters& parameters, std::int64_t last) {
+/// as few roundings per element as LAPACK.
+/// @param max_rows_order the largest order at which rows in registers are faster
+inline bool uses_panels(std::int64_t n, const Parameters& parameters, std::int64_t max_rows_order) {
   const std::string& kernel = parameters.choice("kernel");
-  return kernel == "auto" ? n > last : kernel == "panels" && n > 3;
+  return kernel == "auto" ? n > max_rows_order : kernel == "panels" && n > 3;
 }
 /// Returns true if geinv/batched in double computes LU first and then the inverse column by column
 /// (geinv/factored_columns.cuh).
 inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
-  return uses_panels(n, parameters, 16);
+  return uses_panels(n, parameters, /*max_rows_order=*/16);
 }
 /// Returns the largest order at which rows in registers are faster than panels for LU, measured on an H200
 /// (docs/notebook/batches.md). The limit falls with `nrhs`, because kernels with rows in registers factor A

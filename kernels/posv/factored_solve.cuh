@@ -102,8 +102,8 @@ class Solve {
   /// Starts to copy the square at `position`, with zeros beyond n, and advances `position`.
   __device__ void start_copy(lu::SquareOrder& position, T* square) {
     if (!position.is_done()) {
-      const int row = square_order * (position.is_down() ? position.i() : position.j());
-      const int column = square_order * (position.is_down() ? position.j() : position.i());
+      const int row = square_order * (position.is_forward() ? position.i() : position.j());
+      const int column = square_order * (position.is_forward() ? position.j() : position.i());
       constexpr int threads = S::single ? 32 : S::threads, step = threads / 32;
       // Consecutive lanes copy consecutive elements of global memory.
       const int lane_offset = (upper_ ? column : row) + lane();  // row index in the stored triangle
@@ -127,11 +127,11 @@ class Solve {
   __device__ void process(const lu::SquareOrder& current, const T* square) {
     if (current.begins_row()) for_elements([](int, int, T& sum) { sum = 0; }, /*first_row=*/0);
     if (current.i() != current.j()) {
-      return current.is_down() ? subtract</*Down=*/true>(current.j(), square)
-                               : subtract</*Down=*/false>(current.j(), square);
+      return current.is_forward() ? subtract</*Down=*/true>(current.j(), square)
+                                  : subtract</*Down=*/false>(current.j(), square);
     }
     const int first_row = current.i() * square_order;
-    if (current.is_down()) {
+    if (current.is_forward()) {
       for_elements(
           [&](int row, int c, T& sum) {
             sum += row < n_ && c < count_ ? b_[row + static_cast<std::int64_t>(c) * n_] : T(0);
@@ -141,7 +141,7 @@ class Solve {
     } else {
       for_elements([&](int row, int c, T& sum) { sum += unknowns_[row * S::columns + c]; }, first_row);
     }
-    if (!current.is_down() || current.is_last_row()) {
+    if (!current.is_forward() || current.is_last_row()) {
       substitute</*Down=*/false>(first_row, square);
       for_elements(
           [&](int row, int c, const T& unknown) {
