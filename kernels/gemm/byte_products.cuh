@@ -21,19 +21,20 @@
 namespace gaussweep::cuda::residues {
 
 namespace byte_tiles {
-constexpr int rows = 256, columns = 128, depth = 128;  ///< a block's tile of C, and the k range of a stage
-constexpr int cluster = 2;                             ///< blocks of a cluster, which share a tile of A
-constexpr int group = 8;                               ///< cluster tiles per group of columns
+constexpr int tile_rows = 256, tile_columns = 128;  ///< a block's tile of C
+constexpr int tile_depth = 128;                     ///< the k range of a stage
+constexpr int cluster_size = 2;                     ///< blocks of a cluster, which share a tile of A
+constexpr int group_tiles = 8;  ///< tiles of a cluster per group of columns, i.e. 2048 columns
 constexpr int stages = 4;
-constexpr int warpgroup = 128, consumers = 2;  ///< threads of a warpgroup, consumer warpgroups
-constexpr int b_stage_bytes = columns * depth, stage_bytes = b_stage_bytes + rows * depth;
+constexpr int warpgroup_threads = 128, consumers = 2;  ///< threads of a warpgroup, consumer warpgroups
+constexpr int b_stage_bytes = tile_columns * tile_depth, stage_bytes = b_stage_bytes + tile_rows * tile_depth;
 constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
 constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
 constexpr int alignment = 1024;              ///< of swizzled boxes in shared memory
 constexpr int shared_bytes = alignment + stages * stage_bytes + consumers * result_bytes + 2 * stages * 8;
 }  // namespace byte_tiles
 
-/// The position of a block's tile.
+/// The position of a block's tile: the index of the modulus, and the tile's first row and column in C.
 struct ByteTile {
   int modulus, row, column;
 };
@@ -42,13 +43,16 @@ struct ByteTile {
 struct ByteTiles {
   int row_tiles, column_tiles, moduli;  ///< column_tiles counts the tiles of a cluster
   __host__ __device__ int count() const { return row_tiles * column_tiles * moduli; }
+  /// Returns tile `index` of a cluster, i.e. the part that the cluster's block `rank` computes.
   __device__ ByteTile at(int index, int rank) const {
     using namespace byte_tiles;
     const int per_modulus = row_tiles * column_tiles, modulus = index / per_modulus;
     index %= per_modulus;
-    const int first = index / (group * row_tiles) * group, width = min(group, column_tiles - first);
+    const int first = index / (group_tiles * row_tiles) * group_tiles,
+              width = min(group_tiles, column_tiles - first);
     index -= first * row_tiles;
-    return {modulus, index / width * rows, ((first + index % width) * cluster + rank) * columns};
+    return {modulus, index / width * tile_rows,
+            ((first + index % width) * cluster_size + rank) * tile_columns};
   }
 };
 
@@ -61,13 +65,15 @@ struct ByteMemory {
       : ring((begin + byte_tiles::alignment - 1) / byte_tiles::alignment * byte_tiles::alignment),
         results(ring + byte_tiles::stages * byte_tiles::stage_bytes),
         barriers(results + byte_tiles::consumers * byte_tiles::result_bytes) {}
-  /// The addresses of a stage's tiles: columns of B first, then columns of A, which give rows of C.
-  __device__ __forceinline__ unsigned of_b(int stage) const { return ring + stage * byte_tiles::stage_bytes; }
-  __device__ __forceinline__ unsigned of_a(int stage) const {
-    return of_b(stage) + byte_tiles::b_stage_bytes;
+  /// Return the addresses of a stage's tiles: columns of B first, then columns of A, which give rows of C.
+  __device__ __forceinline__ unsigned b_tile(int stage) const {
+    return ring + stage * byte_tiles::stage_bytes;
   }
-  /// The mbarriers of a stage: `full` completes when the tiles are loaded, `empty` when the consumers of both
-  /// blocks have read them.
+  __device__ __forceinline__ unsigned a_tile(int stage) const {
+    return b_tile(stage) + byte_tiles::b_stage_bytes;
+  }
+  /// Return the mbarriers of a stage: `full` completes when the tiles are loaded, `empty` when the consumers
+  /// of both blocks have read them.
   __device__ __forceinline__ unsigned full(int stage) const { return barriers + 8 * stage; }
   __device__ __forceinline__ unsigned empty(int stage) const {
     return barriers + 8 * (byte_tiles::stages + stage);
@@ -89,34 +95,36 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
                                             const CUtensorMap& b, const ByteTile& tile, int rank,
                                             int depth_steps, ByteStage& stage) {
   using namespace byte_tiles;
-  constexpr int half = rows / cluster;
-  const auto own = static_cast<unsigned short>(1u << rank);
+  constexpr int half = tile_rows / cluster_size;
+  const auto own_block = static_cast<unsigned short>(1u << rank);  // multicast masks of receiving blocks
+  constexpr unsigned all_blocks = (1u << cluster_size) - 1;
   for (int k = 0; k < depth_steps; ++k, stage.advance()) {
     const unsigned full = memory.full(stage.index);
     simt::mbarrier_wait(memory.empty(stage.index), stage.parity ^ 1);
     simt::mbarrier_arrive_expect_tx(full, stage_bytes);
-    simt::copy_box(memory.of_b(stage.index), b, full, k * depth, tile.column, tile.modulus, own);
-    simt::copy_box(memory.of_a(stage.index) + rank * half * depth, a, full, k * depth, tile.row + rank * half,
-                   tile.modulus, (1u << cluster) - 1);
+    simt::copy_box(memory.b_tile(stage.index), b, full, k * tile_depth, tile.column, tile.modulus, own_block);
+    simt::copy_box(memory.a_tile(stage.index) + rank * half * tile_depth, a, full, k * tile_depth,
+                   tile.row + rank * half, tile.modulus, all_blocks);
   }
 }
 
 /// Computes a consumer's sums: 64 columns and all rows of the C tile, in the register order of byte_product.
 __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
-                                                ByteStage& stage, int (&sums)[byte_tiles::rows / 2]) {
+                                                ByteStage& stage, int (&sums)[byte_tiles::tile_rows / 2]) {
   using namespace byte_tiles;
-  const auto release = [&](int read) {  // signals `empty` in both blocks
-    const unsigned block = threadIdx.x % warpgroup;
-    if (block < cluster) simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read), block));
+  const auto release = [&](int read_stage) {  // signals `empty` in both blocks
+    const unsigned block = threadIdx.x % warpgroup_threads;
+    if (block < cluster_size)
+      simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read_stage), block));
   };
   int previous = 0;
   for (int k = 0; k < depth_steps; ++k, stage.advance()) {
     simt::mbarrier_wait(memory.full(stage.index), stage.parity);
-    const std::uint64_t left = simt::byte_operand(memory.of_b(stage.index) + consumer * 64 * depth);
-    const std::uint64_t right = simt::byte_operand(memory.of_a(stage.index));
+    const std::uint64_t left = simt::byte_operand(memory.b_tile(stage.index) + consumer * 64 * tile_depth);
+    const std::uint64_t right = simt::byte_operand(memory.a_tile(stage.index));
     simt::fence_products();
     GAUSSWEEP_UNROLL
-    for (int part = 0; part < depth / 32; ++part)
+    for (int part = 0; part < tile_depth / 32; ++part)
       simt::byte_product(sums, left + 2 * part, right + 2 * part, k > 0 || part > 0);
     simt::commit_products();
     if (k > 0) {
@@ -134,17 +142,17 @@ __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int co
 /// Writes a consumer's residues to shared memory, in two boxes of 64 columns and 128 rows. A thread has the
 /// residues of two neighbouring rows. It exchanges such pairs with a neighbouring lane, so that it stores
 /// four residues at a time.
-__device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::rows / 2],
+__device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::tile_rows / 2],
                                                const Reduction& reduction, unsigned result) {
   using namespace byte_tiles;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
   const bool odd = lane % 2 != 0;
   GAUSSWEEP_UNROLL
-  for (int block = 0; block < rows / 8; block += 2) {
+  for (int block = 0; block < tile_rows / 8; block += 2) {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
-      const auto pair = [&](int of) {
-        const int first = of * 4 + h * 2;
+      const auto pair = [&](int row_block) {  // the residues of two neighbouring rows
+        const int first = row_block * 4 + h * 2;
         return residue_of(sums[first], reduction) | residue_of(sums[first + 1], reduction) << 8;
       };
       const unsigned lower = pair(block), upper = pair(block + 1);
@@ -161,7 +169,7 @@ __device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::row
 
 /// Computes the residues of C for all tiles. @param a, b, c one matrix of residues per modulus
 template <class Int>
-__global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup, 1)
+__global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup_threads, 1)
     multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                       const __grid_constant__ CUtensorMap c, ByteTiles tiles, Int depth_steps,
                       ModulusTable table) {
@@ -172,29 +180,30 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
   if (thread == 0) {
     for (int stage = 0; stage < stages; ++stage) {
       simt::mbarrier_init(memory.full(stage));
-      simt::mbarrier_init(memory.empty(stage), consumers * cluster);
+      simt::mbarrier_init(memory.empty(stage), consumers * cluster_size);
     }
     simt::fence_mbarrier_init();
   }
   simt::cluster_arrive();
   simt::cluster_wait();
   simt::griddepcontrol_wait();
-  const int first_tile = static_cast<int>(blockIdx.x) / cluster, step = static_cast<int>(gridDim.x) / cluster;
+  const int first_tile = static_cast<int>(blockIdx.x) / cluster_size,
+            step = static_cast<int>(gridDim.x) / cluster_size;
   ByteStage stage;
-  if (thread < warpgroup) {
+  if (thread < warpgroup_threads) {
     simt::setmaxnreg_dec<40>();
     for (int index = first_tile; thread == 0 && index < tiles.count(); index += step)
       load_stages(memory, a, b, tiles.at(index, rank), rank, depth_steps, stage);
   } else {
     simt::setmaxnreg_inc<232>();
-    const int consumer = thread / warpgroup - 1;
-    const bool leads = thread % warpgroup == 0;
+    const int consumer = thread / warpgroup_threads - 1;
+    const bool leads = thread % warpgroup_threads == 0;
     const unsigned result = memory.results + consumer * result_bytes;
-    int sums[rows / 2];
+    int sums[tile_rows / 2];
     for (int index = first_tile; index < tiles.count(); index += step) {
       const ByteTile tile = tiles.at(index, rank);
       multiply_stages(memory, consumer, depth_steps, stage, sums);
-      if (leads) simt::await_box_reads();  // of the tile before
+      if (leads) simt::await_box_reads();  // until the stores of the previous tile have read `result`
       simt::warpgroup_barrier(1 + consumer);
       stage_residues(sums, table.reduction[tile.modulus], result);
       simt::fence_shared_for_copies();
@@ -222,13 +231,13 @@ inline void multiply_modulo(Context& context, const ModulusTable& table, std::in
   const auto tiles_of = [](std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
   };
-  const ByteTiles tiles{tiles_of(m, rows), tiles_of(n, cluster * columns), table.count};
-  const int clusters = std::min(tiles.count(), std::max(1, simt::multiprocessors(context) / cluster));
-  simt::launch_clusters(context, multiply_residues<int>, cluster, static_cast<unsigned>(clusters),
-                        dim3((1 + consumers) * warpgroup), shared_bytes,
-                        simt::byte_matrices(a, k, m, table.count, rows / cluster),
-                        simt::byte_matrices(b, k, n, table.count, columns),
-                        simt::byte_matrices(c, m, n, table.count, 64), tiles, tiles_of(k, depth), table);
+  const ByteTiles tiles{tiles_of(m, tile_rows), tiles_of(n, cluster_size * tile_columns), table.count};
+  const int clusters = std::min(tiles.count(), std::max(1, simt::multiprocessors(context) / cluster_size));
+  simt::launch_clusters(context, multiply_residues<int>, cluster_size, static_cast<unsigned>(clusters),
+                        dim3((1 + consumers) * warpgroup_threads), shared_bytes,
+                        simt::byte_matrices(a, k, m, table.count, tile_rows / cluster_size),
+                        simt::byte_matrices(b, k, n, table.count, tile_columns),
+                        simt::byte_matrices(c, m, n, table.count, 64), tiles, tiles_of(k, tile_depth), table);
 }
 
 }  // namespace gaussweep::cuda::residues

@@ -16,9 +16,10 @@ template <class T>
 void gemm_cublas_lt(Context& context, Operands<T>& op, const Parameters& parameters) {
   context.stage("gemm");
   const auto [m, n, k, nrhs, uplo, batch] = op.shape;
+  const std::int64_t a_stride = op.a.ld * k, b_stride = op.b.ld * n, c_stride = op.x.ld * n;  // per product
   vendor::gemm_lt(vendor_handles(context), static_cast<int>(parameters.integer("candidate")), m, n, k,
-                  op.a.data, op.a.ld, op.a.ld * k, op.b.data, op.b.ld, op.b.ld * n, op.x.data, op.x.ld,
-                  op.x.ld * n, batch);
+                  op.a.data, op.a.ld, a_stride, op.b.data, op.b.ld, b_stride, op.x.data, op.x.ld, c_stride,
+                  batch);
 }
 
 GAUSSWEEP_INSTANTIATE(gemm_cublas_lt)

@@ -14,7 +14,7 @@ using SubtractMultiple = void (*)(T* target, const T* row, T factor, std::int64_
 template <class T>
 using SubtractProducts = T (*)(T start, const T* x, const T* y, std::int64_t count);
 
-/// The two loops, compiled for this processor's instruction set.
+/// The two loops, compiled for one instruction set.
 template <class T>
 struct FmaLoops {
   SubtractMultiple<T> subtract_multiple;
@@ -33,7 +33,7 @@ T products_generic(T sum, const T* x, const T* y, std::int64_t count) {
   return sum;
 }
 
-// Without the FMA instruction every std::fma is a library call: the same bits, but ten times slower.
+// Without the FMA instruction every std::fma is a library call, which gives the same bits ten times slower.
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
 __attribute__((target("avx2,fma"))) void multiple_avx2(T* target, const T* row, T factor,
@@ -49,6 +49,7 @@ __attribute__((target("avx2,fma"))) T products_avx2(T sum, const T* x, const T* 
 
 }  // namespace fma_loops_detail
 
+/// Returns the loops for the instruction set of the processor on which the program runs.
 template <class T>
 FmaLoops<T> fma_loops() {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -23,6 +23,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
+/// Computes one element of C per thread.
 template <class T>
 __global__ void multiply_elements(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;

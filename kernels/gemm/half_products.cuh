@@ -38,7 +38,7 @@ class HalfProducts {
   /// depend on a non-finite element become non-finite. Returns before the device has finished.
   void multiply(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c, bool subtracted) {
     if (c.rows == 0 || c.cols == 0) return;
-    const std::int64_t m8 = padded(c.rows);
+    const std::int64_t m8 = padded(c.rows);  // rows of C, padded to a multiple of 8
     measure_all(a, b);
     const std::int64_t width = std::min(c.cols, capacity_.sums / m8);
     for (std::int64_t j = 0; j < c.cols; j += width) {
@@ -50,7 +50,7 @@ class HalfProducts {
       }
       context_.stage("scale_back");
       const dim3 grid(blocks_of(c.rows, threads), blocks_of(n, 4));
-      const auto kernel = subtracted ? scale_back<true> : scale_back<false>;
+      const auto kernel = subtracted ? scale_back</*subtracted=*/true> : scale_back</*subtracted=*/false>;
       simt::launch(context_, kernel, grid, dim3(threads), 0, sums_, m8,
                    MatrixView<float>{c.data + j * c.ld, c.rows, n, c.ld}, exponents_.rows,
                    exponents_.columns + j);
@@ -69,10 +69,10 @@ class HalfProducts {
     exponents_.b_rows = exponents_.a_columns + a.cols;
     exponents_.rows = exponents_.b_rows + a.cols;
     exponents_.columns = exponents_.rows + a.rows;
-    context_.device.fill(exponent_memory_, 0x80,
+    context_.device.fill(exponent_memory_, unset_byte,
                          static_cast<std::size_t>(2 * a.cols + a.rows + b.cols) * sizeof(int));
-    launch_measure<1>(a, b, b, a.cols);
-    launch_measure<2>(a, b, a, b.cols);
+    launch_measure</*pass=*/1>(a, b, /*by_rows=*/b, /*column_blocks=*/a.cols);
+    launch_measure</*pass=*/2>(a, b, /*by_rows=*/a, /*column_blocks=*/b.cols);
   }
   /// Launches one pass of `measure`. `by_rows` is the matrix whose rows it measures; `column_blocks` is the
   /// number of columns of the other matrix.
@@ -102,8 +102,8 @@ class HalfProducts {
     context_.stage("product");
     const float beta = first == 0 ? 0 : 1;
 #ifdef __CUDACC__
-    vendor::gemm_fp16(vendor_handles(context_), m8, b.cols, parts * k8, 1, left_, m8, right_, parts * k8,
-                      beta, sums_, m8);
+    vendor::gemm_fp16(vendor_handles(context_), m8, b.cols, parts * k8, /*alpha=*/1, left_, m8, right_,
+                      parts * k8, beta, sums_, m8);
 #else
     for (std::int64_t i = 0; i < m8 * b.cols; ++i) {
       float sum = 0;

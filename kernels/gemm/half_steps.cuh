@@ -26,8 +26,9 @@ using namespace gaussweep::halves;
 
 constexpr int threads = 256;
 constexpr int top_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
-/// The exponent of a row or column of zeros: the value that a fill with bytes 0x80 gives.
-constexpr int unset = static_cast<int>(0x80808080u);
+/// The exponent of a row or column of zeros. It consists of four equal bytes, so that a fill with
+/// `unset_byte` sets it.
+constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
 
 #ifdef __CUDACC__
 using Half = __half;
@@ -155,10 +156,10 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
   Half value[4];
 };
 
-/// Scales and splits a k slice of both operands. The first `left_blocks` blocks write the halves [low, high,
-/// high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high] of each column of B (k
-/// x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples of 8. A thread processes
-/// four elements of a column at a time. `first` is the first k index of the slice.
+/// Scales and splits a k slice (a range of k indices) of both operands. The first `left_blocks` blocks write
+/// the halves [low, high, high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high]
+/// of each column of B (k x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples
+/// of 8. A thread processes four elements of a column at a time. `first` is the first k index of the slice.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,

@@ -31,7 +31,8 @@ constexpr int min_moduli = 5;                   ///< fewer are never accurate en
 constexpr std::int64_t max_inner_size = 65536;  ///< largest k: sums of k products of bytes are at most 2^30
 /// Largest |exponent| of the scale of a row or column. With it, no step overflows or underflows.
 constexpr int max_operand_exponent = 400;
-/// Bits per |element| in the look-ahead, a cheap product that first estimates the elements of |A| |B|.
+/// Bits per |element| in the pre-pass, a cheap product that estimates the elements of |A| |B| before the
+/// number of moduli is chosen. (Its stage is `look_ahead`.)
 constexpr int magnitude_bits = 7;
 constexpr int max_bits = 116;  ///< bits of a product of two elements: an element has at most 58 bits
 
@@ -120,7 +121,7 @@ constexpr int bits_for_any(int digits) {
 }
 
 /// Returns the number of bits that elements must keep for the componentwise error bound of a product in full
-/// precision: |C - A B| <= (k + 2) 2^-digits |A| |B|. `smallest_sum` is the smallest sum of the look-ahead.
+/// precision: |C - A B| <= (k + 2) 2^-digits |A| |B|. `smallest_sum` is the smallest sum of the pre-pass.
 /// Every element of |A| |B| is at least smallest_sum 2^-14 times the scales of its row and column. Rounding
 /// the elements of A and B causes an error of k 2^-bits times both scales.
 inline double bits_guaranteed(int digits, double smallest_sum) {
@@ -144,9 +145,11 @@ inline double bits_verified(int digits, std::int64_t k, double smallest_sum) {
 /// roundings of elements have random signs, and their sum must not exceed the typical error of a product in
 /// full precision, which rounds its partial sums. For uniform elements in [-1, 1], digits + 0.7 - log2(k) / 2
 /// bits suffice. More bits are needed if most elements are much smaller than the largest one.
-/// @param sampled number of terms per sum of the look-ahead
+/// @param sampled number of terms per sum of the pre-pass
+/// @param smallest_sum the smallest sum of the pre-pass
 inline double bits_needed(int digits, std::int64_t k, std::int64_t sampled, int smallest_sum) {
-  const double uniform = static_cast<double>(sampled) * 0x1p12;  // expected sum: each term is 2^14 / 4
+  // The expected sum for uniform elements: a term is (2^7 / 2)^2 on average.
+  const double uniform = static_cast<double>(sampled) * 0x1p12;
   const double statistical = digits + 0.7 - std::log2(static_cast<double>(k)) / 2 +
                              std::log2(std::fmax(uniform / smallest_sum, 1.0)) / 2;
   return std::fmax(std::fmax(bits_guaranteed(digits, smallest_sum), bits_verified(digits, k, smallest_sum)),

@@ -4,8 +4,9 @@
 /// The rows of A and the columns of B are scaled and rounded to integers. These are reduced modulo N coprime
 /// numbers of at most 256 (the moduli). The residues are bytes, and the N products of byte matrices are exact
 /// in 32-bit sums. The Chinese remainder theorem gives the product of the integers. Only rounding to integers
-/// causes a significant error. (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II, arXiv:2504.08009; Y.
-/// Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
+/// causes a significant error. If the method must choose N, a pre-pass first multiplies the magnitudes of the
+/// elements, rounded to 7 bits, to estimate |A| |B|. (K. Ozaki, Y. Uchino, T. Imamura, Ozaki Scheme II,
+/// arXiv:2504.08009; Y. Uchino, K. Ozaki, T. Imamura, SC '25 workshops, arXiv:2508.03984.)
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 /// The result of a product, and the accuracy that multiply() requires of a given number of moduli.
 enum class Output {
   product,    ///< C = A B, as accurate as bits_verified requires
-  subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a look-ahead
+  subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a pre-pass
 };
 
 /// Computes products by residues in a given workspace.
@@ -56,13 +57,13 @@ class ResidueProducts {
     const ModulusTable table = modulus_table(count);
     const std::int64_t m = padded(c.rows), k = padded_depth(a.cols);
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
-    convert<rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
+    convert<Source::rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
     const std::int64_t width = block_columns(capacity_, count, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       Vectors<T> b_columns = columns_of(b, j, columns);
-      convert<columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
+      convert<Source::columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
       const MatrixView<T> c_block{c.data + j * c.ld, c.rows, columns, c.ld};
 #ifdef GAUSSWEEP_SM90A
       if (simt::has_wgmma(context_)) {
@@ -87,11 +88,16 @@ class ResidueProducts {
     return exponents_ + rows_;
   }
   Vectors<T> rows_of(MatrixView<T> a) const {
-    return {a.data, 1, a.ld, static_cast<int>(a.rows), static_cast<int>(a.cols), exponents_};
+    return {a.data,
+            /*vector_stride=*/1,
+            /*element_stride=*/a.ld,
+            static_cast<int>(a.rows),
+            static_cast<int>(a.cols),
+            exponents_};
   }
   Vectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
-    return {b.data + first * b.ld,     b.ld, 1, static_cast<int>(count), static_cast<int>(b.rows),
-            column_exponents() + first};
+    return {b.data + first * b.ld,   /*vector_stride=*/b.ld,   /*element_stride=*/1,
+            static_cast<int>(count), static_cast<int>(b.rows), column_exponents() + first};
   }
 
   /// Reconstructs a block of C from its sums per modulus, m x n each, or from their residues.
@@ -99,7 +105,8 @@ class ResidueProducts {
   void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
              const int* column_exponents, const ModulusTable& table, Output output) {
     context_.stage("reconstruct");
-    const auto kernel = output == Output::product ? reconstruct<T, false, Sum> : reconstruct<T, true, Sum>;
+    const auto kernel = output == Output::product ? reconstruct<T, /*subtract=*/false, Sum>
+                                                  : reconstruct<T, /*subtract=*/true, Sum>;
     simt::launch(context_, kernel, dim3(blocks_of(m / 4 * c.cols, threads)), dim3(threads), 0, sums, m * n,
                  static_cast<int>(m), c, bits, exponents_, column_exponents, table);
   }
@@ -117,13 +124,13 @@ class ResidueProducts {
       requested = useful_moduli(requested, a.cols);
       bits = std::min(joint_bits(requested, a.cols), max_bits);
       is_sufficient = bits >= 2 * (output == Output::product ? bits_for_any(digits) : bits_for_lu(digits));
-      // The largest sum that a look-ahead can find.
+      // The largest sum that the pre-pass can find.
       const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
       const double least_bits = bits_verified(digits, a.cols, largest_sum);
       if (!is_sufficient && (output == Output::subtracted || bits / 2 < least_bits)) return 0;
     }
     context_.stage("measure");
-    context_.device.fill(exponents_, 0x80, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
+    context_.device.fill(exponents_, unset_byte, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
     context_.device.fill(measurements_, 0, sizeof(Measurements));
     constexpr std::int64_t min_slice = 128;
     const std::int64_t slice = std::max(min_slice, (a.cols + 65534) / 65535);  // gridDim.y <= 65535
@@ -134,7 +141,7 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // The look-ahead first uses an eighth of the terms, enough for elements of similar magnitudes.
+    // The pre-pass first uses an eighth of the terms, enough for elements of similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
@@ -161,23 +168,24 @@ class ResidueProducts {
     return result;
   }
 
-  /// Computes the smallest element of |A| |B| (Measurements::smallest_sum). Uses only every `stride`th group
-  /// of 16 k indices, `sampled` indices in all.
+  /// Runs the pre-pass: computes the smallest element of |A| |B| (Measurements::smallest_sum). Uses only
+  /// every `stride`th group of 16 k indices, `sampled` indices in all.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded_depth(sampled);
     const auto chunks = static_cast<int>(k / chunk);
-    context_.device.fill(&measurements_->smallest_sum, 0x7f, sizeof(int));
-    simt::launch(context_, make_magnitudes<T, rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads), 0,
-                 rows_of(a), stride, static_cast<int>(m), chunks, left_);
-    const std::int64_t width = block_columns(capacity_, 1, m, c.cols, k);
+    constexpr int largest_byte = 0x7f;  // four of these bytes are an int above any sum, which is at most 2^30
+    context_.device.fill(&measurements_->smallest_sum, largest_byte, sizeof(int));
+    simt::launch(context_, make_magnitudes<T, Source::rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads),
+                 0, rows_of(a), stride, static_cast<int>(m), chunks, left_);
+    const std::int64_t width = block_columns(capacity_, /*count=*/1, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
       const Vectors<T> b_columns = columns_of(b, j, columns);
-      simt::launch(context_, make_magnitudes<T, columns_of_b>, dim3(blocks_of(n * chunks, threads)),
+      simt::launch(context_, make_magnitudes<T, Source::columns_of_b>, dim3(blocks_of(n * chunks, threads)),
                    dim3(threads), 0, b_columns, stride, static_cast<int>(n), chunks, right_);
-      multiply_bytes(1, m, n, k);
+      multiply_bytes(/*count=*/1, m, n, k);
       const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
       simt::launch(context_, find_smallest_sum<int>, dim3(blocks), dim3(threads), 0, sums_,
                    static_cast<int>(m), static_cast<int>(c.rows), static_cast<int>(columns), exponents_,
@@ -191,15 +199,15 @@ class ResidueProducts {
   }
   /// Writes the residues of the rows of A or of the columns of B to `to`, which has `plane` bytes per
   /// modulus.
-  template <bool of_rows>
+  template <Source source>
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
     context_.stage("residues");
     const auto chunks = static_cast<int>(padded_depth(from.length) / chunk);
-    const unsigned blocks =
-        of_rows ? row_blocks(padded_count, chunks) : blocks_of(padded_count * chunks, threads);
-    const auto kernel =
-        bits > one_step_bits ? make_residues<T, of_rows, true> : make_residues<T, of_rows, false>;
+    const unsigned blocks = source == Source::rows_of_a ? row_blocks(padded_count, chunks)
+                                                        : blocks_of(padded_count * chunks, threads);
+    const auto kernel = bits > one_step_bits ? make_residues<T, source, /*wide=*/true>
+                                             : make_residues<T, source, /*wide=*/false>;
     simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, from, bits, static_cast<int>(padded_count),
                  chunks, to, plane, table);
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels before and after the products of bytes in residue_products.cuh: scaling, residues, look-ahead
+/// The kernels before and after the products of bytes in residue_products.cuh: scaling, residues, magnitudes
 /// and reconstruction of C.
 ///
 /// A row of A or a column of B is called a *vector*, and 16 adjacent elements of it are a *chunk*. A vector
@@ -18,21 +18,22 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 using namespace gaussweep::residues;
 
-/// The exponent of a vector of zeros: the value that a fill with bytes 0x80 gives.
-constexpr int unset = static_cast<int>(0x80808080u);
+/// The exponent of a vector of zeros. It consists of four equal bytes, so that a fill with `unset_byte` sets
+/// it.
+constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
 constexpr int threads = 256;
-constexpr int chunk = 16;                ///< bytes that a thread stores in one access
+constexpr int chunk = 16;  ///< elements of a chunk, which become bytes that a thread stores in one access
 constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
 /// Largest number of bits for which one division step gives the residue. With more bits, the rounded quotient
 /// may be wrong by more than 1/2, so that a second step must reduce the remainder.
 constexpr int one_step_bits = 51;
-/// Names for the template argument `of_rows`.
-constexpr bool rows_of_a = true, columns_of_b = false;
+/// The operand whose vectors a kernel converts. (Their memory layouts differ.)
+enum class Source { rows_of_a, columns_of_b };
 
 /// Measurements that the host reads to choose the number of moduli.
 struct Measurements {
   int out_of_range;  ///< 1 if an |exponent| exceeds max_operand_exponent or an element is not finite
-  int smallest_sum;  ///< the smallest element of |A| |B|, with elements of A and B in magnitude_bits bits
+  int smallest_sum;  ///< the smallest element of |A| |B|, with |elements| rounded down to magnitude_bits bits
 };
 
 /// The rows of A or the columns of B: `count` vectors of `length` elements.
@@ -111,10 +112,10 @@ struct alignas(16) Chunk {
 
 /// Assigns a vector and a chunk of 16 elements to the thread. For rows of A, eight lanes store 128 contiguous
 /// bytes, and four lanes read 32 contiguous bytes. For columns of B all lanes access contiguous memory.
-template <bool of_rows>
+template <Source source>
 __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (of_rows) {
+  if (source == Source::rows_of_a) {
     const int blocks_per_row_group = (chunks + 7) / 8;
     vector = static_cast<int>(blockIdx.x) / blocks_per_row_group * (threads / 8) + thread / 8;
     chunk_index = static_cast<int>(blockIdx.x) % blocks_per_row_group * 8 + thread % 8;
@@ -135,8 +136,8 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
   const T* const data = from.data + vector * from.vector_stride;
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
-    const std::int64_t h = first + t;
-    value[t] = exists && h < from.length ? static_cast<double>(data[h * from.element_stride]) * scale : 0.0;
+    const std::int64_t k = first + t;
+    value[t] = exists && k < from.length ? static_cast<double>(data[k * from.element_stride]) * scale : 0.0;
   }
 }
 
@@ -144,12 +145,12 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
 /// of bytes (a plane of `plane` bytes) per modulus.
 /// @tparam wide true if `bits` may exceed one_step_bits
 /// @pre bits <= 58
-template <class T, bool of_rows, bool wide>
+template <class T, Source source, bool wide>
 __global__ void __launch_bounds__(threads)
     make_residues(Vectors<T> from, int bits, int padded_count, int chunks, signed char* to,
                   std::int64_t plane, ModulusTable table) {
   int vector, chunk_index;
-  assign_chunk<of_rows>(chunks, vector, chunk_index);
+  assign_chunk<source>(chunks, vector, chunk_index);
   if (vector >= padded_count || chunk_index >= chunks) return;
   double value[chunk];
   load(from, vector, chunk_index * chunk, bits, value);
@@ -171,11 +172,11 @@ __global__ void __launch_bounds__(threads)
 }
 
 /// Computes |element| in 7 bits, rounded down, for every `stride`th chunk of 16 elements.
-template <class T, bool of_rows>
+template <class T, Source source>
 __global__ void __launch_bounds__(threads)
     make_magnitudes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
   int vector, chunk_index;
-  assign_chunk<of_rows>(chunks, vector, chunk_index);
+  assign_chunk<source>(chunks, vector, chunk_index);
   if (vector >= padded_count || chunk_index >= chunks) return;
   double value[chunk];
   load(from, vector, chunk_index * chunk * stride, magnitude_bits, value);

@@ -2,19 +2,19 @@
 ///
 /// The algorithm is Ozaki's scheme II; residue_products.cuh describes it and names the sources. Layout:
 /// column-major; C is a separate matrix. Cost: 2 m n k operations on bytes per modulus, plus 2 m n k or
-/// m n k / 4 for the look-ahead. The look-ahead estimates |A| |B| and chooses the number of moduli such that
+/// m n k / 4 for a pre-pass. The pre-pass estimates |A| |B| and chooses the number of moduli such that
 /// every element has the error bound of a product in full precision. The parameter `moduli` overrides this
 /// number; moduli that add no bits are not used. Workspace: m k + c (k + 4 m) bytes per modulus, where c is
 /// 2048 columns, or more if m < 16384.
 ///
 /// The vendor's GEMM computes the product if k is below `least_inner`, or if neither `moduli` nor
-/// `least_inner` is given and it is expected to be faster (residues::are_faster). It also does so if k >
-/// 65536, if an element is not finite, or if `moduli` is too small for the bound below. The last reasons are
-/// magnitudes that differ too much, and maxima of rows or columns above 2^400 or below 2^-400. In the report,
-/// `iterations` is the number of moduli and `convergence` is `converged`. If the vendor's GEMM computed the
-/// product, `iterations` is 0 and `convergence` is empty.
+/// `least_inner` is given and it is expected to be faster (residues::are_faster). The vendor's GEMM is also
+/// used if k > 65536, if an element is not finite, or if `moduli` is too small for the bound below. Further
+/// reasons are magnitudes that differ too much, and maxima of rows or columns above 2^400 or below 2^-400. In
+/// the report, `iterations` is the number of moduli and `convergence` is `converged`. If the vendor's GEMM
+/// computed the product, `iterations` is 0 and `convergence` is empty.
 ///
-/// Error: if the look-ahead chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
+/// Error: if the pre-pass chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., section 3.5). If the parameter `moduli` is given, let P be the product of the moduli
 /// and b = min(58, log2(P / (2 k)) / 2). Rounding the scaled elements then causes an error of about k 2^-b
@@ -23,7 +23,7 @@
 /// The parameter `moduli` is large enough if one of two conditions holds. The first is ||C - A B|| <= sqrt(k
 /// + 2) u ||A|| ||B|| (Frobenius norms). The second is that every element has at most a third of the error
 /// bound above. The first condition holds for any operands if b >= 26 in float and b >= 55 in double.
-/// Otherwise a look-ahead tests the second condition. It needs at least 5 to 7 moduli in float, depending on
+/// Otherwise a pre-pass tests the second condition. It needs at least 5 to 7 moduli in float, depending on
 /// k, and 12 to 15 in double.
 
 #include "kernels/gemm/residue_products.cuh"

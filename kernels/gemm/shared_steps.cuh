@@ -10,6 +10,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
+/// Computes one element of C = A B per thread, all row-major. A thread block has tile x tile threads.
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile)
     multiply_tiles(MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {

@@ -11,8 +11,8 @@ namespace gaussweep {
 /// The largest gridDim.y of any GPU.
 constexpr std::int64_t max_grid_y = 65535;
 
-/// Splits the rows of row-major matrices a and c into strips of at most `max_grid_y` tiles. Calls
-/// product(strip of a, strip of c) for each strip, from the top. Nearly all matrices have one strip.
+/// Splits the rows of row-major matrices a and c into strips of at most `max_grid_y` tiles of `tile` rows.
+/// Calls product(strip of a, strip of c) for each strip, from the top. Nearly all matrices have one strip.
 /// @pre a.rows = c.rows
 template <class T, class Product>
 void for_row_strips(MatrixView<T> a, MatrixView<T> c, std::int64_t tile, Product product) {

@@ -48,7 +48,7 @@ ProblemRow problem_row() {
   row.flops = flops_of;
   row.elements = elements_moved;
   row.judge = {verifiers::product<float>, verifiers::product<double>};
-  row.tolerance = 3;
+  row.tolerance = 3;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 
@@ -113,7 +113,7 @@ Method by_residues() {
     return residues::bytes_of(
         residues::capacity_for(s.m, s.n, s.k, moduli == 0 ? residues::max_moduli : moduli));
   };
-  return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), 80);
+  return portable(std::move(method), GAUSSWEEP_ENTRIES(gemm_residues), /*capability=*/80);
 }
 
 Method by_halves() {
@@ -126,7 +126,7 @@ Method by_halves() {
     return halves::bytes_of(
         halves::capacity_of_product(s, halves::terms_per_sum(s.k, parameters.integer("inner"))));
   };
-  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gemm_halves), 70);
+  return portable(std::move(method), GAUSSWEEP_FLOAT_ENTRIES(gemm_halves), /*capability=*/70);
 }
 
 Method openblas() {
@@ -157,7 +157,7 @@ Method cublas_emulated() {
   method.mixed_precision = true;
   method.parameters = {
       integer_parameter("mantissa_bits", 0, 0, 120, "mantissa bits of doubles; 0: cuBLAS determines them")};
-  return tuned(std::move(method), 80, GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated));
+  return tuned(std::move(method), /*capability=*/80, GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated));
 }
 
 std::vector<Method> methods() {

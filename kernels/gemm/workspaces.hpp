@@ -60,7 +60,8 @@ constexpr Capacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool inclu
   return capacity_for(n, n, n, inner, includes_solves ? half * n : half * half);
 }
 inline std::size_t bytes_of(const Capacity& capacity) {
-  return workspace_piece(capacity.left, 2) + workspace_piece(capacity.right, 2) +
+  constexpr std::size_t half = 2;  // bytes of a half-precision number
+  return workspace_piece(capacity.left, half) + workspace_piece(capacity.right, half) +
          workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
 }
 
@@ -134,7 +135,7 @@ constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::i
 
 /// Returns true if a product m x n x k by residues is expected to take less time than the vendor's GEMM. Uses
 /// rates measured on an H200, in operations per second and bytes per second.
-/// @param moduli number of products of bytes, including one for a look-ahead
+/// @param moduli number of products of bytes, including one for the pre-pass (residue_numbers.hpp)
 inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double byte_rate = 1.7e15, limited_by_power = 1.41e15, memory_rate = 3.3e12;
   constexpr double half_rate_k = 970;       // k at which products of bytes reach half of byte_rate
