@@ -181,14 +181,9 @@ def _over_nights(series, days):
 
 
 def _kind(trial):
-    """Returns the word that counts a trial: its verdict, or if an answer was wrong or missing, and the times are
-    therefore not compared, "WORSE", "repaired" or "failed" (in both runs)."""
-    if not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}:
-        return "failed"
-    if trial["verdict"] != "UNTIMED":
-        return trial["verdict"]
-    is_repaired = trial["base_status"] not in ("pass", "suspect", "skipped") and trial["new_status"] == "pass"
-    return "WORSE" if trial["worse"] else "repaired" if is_repaired else "UNTIMED"
+    """Returns the word that counts a trial: its verdict, or "failed" if it failed in both runs."""
+    failed_in_both = not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}
+    return "failed" if failed_in_both else trial["verdict"]
 
 
 def _counts(results, rows):
@@ -202,10 +197,11 @@ def _counts(results, rows):
     count = pd.Series([_kind(comparison) for comparison in verdict_of.values()]).value_counts()
     names = {
         "WORSE": "WORSE (no right answer now)",
+        "REPAIRED": "repaired",
         "UNTIMED": "without comparable times",
         "failed": "failed in both (not rated)",
     }
-    undecided = ["WORSE", "repaired", "UNCLEAR", "UNTIMED", "failed"]
+    undecided = ["WORSE", "REPAIRED", "UNCLEAR", "UNTIMED", "failed"]
     words = ", ".join(f"{count[v]} {names.get(v, v)}" for v in dict.fromkeys([*VERDICTS, *undecided]) if v in count)
     first_ones = "; ".join(regressions[:MOST_REGRESSIONS])
     more = len(regressions) - MOST_REGRESSIONS

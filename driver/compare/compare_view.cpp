@@ -91,6 +91,14 @@ int importance(Verdict verdict) {
   }
 }
 
+/// Returns the pair's verdict. Times are not compared if an answer is wrong; then the verdict is about the
+/// answers, if they differ.
+const char* verdict_name(const Pair& pair) {
+  if (pair.change.verdict == Verdict::untimed && pair.is_worse) return "WORSE";
+  if (pair.change.verdict == Verdict::untimed && pair.is_repaired()) return "REPAIRED";
+  return to_string(pair.change.verdict);
+}
+
 }  // namespace
 
 double parse_percent(const std::string& option, const std::string& text) {
@@ -140,12 +148,12 @@ Table pair_table(const Comparison& comparison, Reader reader) {
     const Change& change = pair.change;
     const bool is_timed = change.verdict != Verdict::untimed;
     table.rows.push_back(trial.cells(pair.identity));
-    extend(table.rows.back(),
-           {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
-            std::string(to_string(change.verdict)), pair.reason, 1 / change.ratio,
-            bound_cell(1 / change.high, reader), bound_cell(1 / change.low, reader),
-            detectable_cell(change.detectable, reader), std::string(is_timed ? to_string(change.kind) : ""),
-            pair.base.status, pair.now.status});
+    extend(
+        table.rows.back(),
+        {pair.base_place, pair.new_place, pair.base.run.median, pair.now.run.median,
+         std::string(verdict_name(pair)), pair.reason, 1 / change.ratio, bound_cell(1 / change.high, reader),
+         bound_cell(1 / change.low, reader), detectable_cell(change.detectable, reader),
+         std::string(is_timed ? to_string(change.kind) : ""), pair.base.status, pair.now.status});
     if (replays) extend(table.rows.back(), {pair.base.gpu.median, pair.now.gpu.median});
     if (energy) extend(table.rows.back(), {pair.base.joules, pair.now.joules});
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 
 #include "driver/base/errors.hpp"
 #include "driver/base/text_format.hpp"
@@ -34,30 +33,78 @@ std::string since_text(const NamedRule& before, const NamedRule& now) {
   return text;
 }
 
-/// Adds the changes between two parts for the same combination of precision, triangle and matrix.
-/// @return the number of pairs of boxes that have sizes in common
-std::size_t compare_parts(const RulePart& before, const RulePart& now, const RuleNames& names,
-                          const std::string& since, std::vector<RuleChange>& changes) {
-  std::size_t shared = 0;
-  for (const Box& old : before.boxes) {
-    for (const Box& fresh : now.boxes) {
-      const auto batch = common(old.batch, fresh.batch), nrhs = common(old.nrhs, fresh.nrhs),
-                 n = common(old.n, fresh.n);
-      if (!batch || !nrhs || !n) continue;
-      ++shared;
-      if (old.choice == fresh.choice) continue;
-      RuleChange change{
-          now.device,          now.problem,         names, *batch, *nrhs, *n, old.choice, fresh.choice,
-          io::Record::unknown, io::Record::unknown, since};
-      for (const Alternative& other : fresh.alternatives) {
-        if (other.choice != old.choice) continue;
-        change.least = other.least;
-        change.most = other.most;
+/// The sizes of a box.
+struct Sizes {
+  SizeRange batch, nrhs, n;
+};
+
+std::optional<Sizes> common(const Sizes& a, const Sizes& b) {
+  const auto batch = common(a.batch, b.batch), nrhs = common(a.nrhs, b.nrhs), n = common(a.n, b.n);
+  if (!batch || !nrhs || !n) return std::nullopt;
+  return Sizes{*batch, *nrhs, *n};
+}
+
+/// Removes the sizes of `hole` from `sizes` by cutting off what lies below and above it on each axis.
+void subtract(std::vector<Sizes>& sizes, const Sizes& hole) {
+  std::vector<Sizes> rest;
+  for (Sizes piece : sizes) {
+    if (!common(piece, hole)) {
+      rest.push_back(piece);
+      continue;
+    }
+    for (SizeRange Sizes::*axis : {&Sizes::batch, &Sizes::nrhs, &Sizes::n}) {
+      SizeRange& span = piece.*axis;
+      const SizeRange& cut = hole.*axis;
+      for (const SizeRange& side : {SizeRange{span.from, cut.from - 1}, SizeRange{cut.to + 1, span.to}}) {
+        if (side.from > side.to) continue;
+        rest.push_back(piece);
+        rest.back().*axis = side;
       }
-      changes.push_back(std::move(change));
+      span = *common(span, cut);
     }
   }
+  sizes = std::move(rest);
+}
+
+/// Adds the changes between the boxes of two parts for the combination `names` of precision, triangle and
+/// matrix.
+/// @return the number of pairs of boxes that have sizes in common
+std::size_t compare_boxes(const RulePart& before, const std::vector<Box>& now, const RuleNames& names,
+                          const std::string& since, std::vector<RuleChange>& changes) {
+  std::size_t shared = 0;
+  const auto add = [&](const Sizes& at, const MethodChoice& old, std::optional<MethodChoice> fresh) {
+    changes.push_back({before.device, before.problem, names, at.batch, at.nrhs, at.n, old, std::move(fresh),
+                       io::Record::unknown, io::Record::unknown, since});
+  };
+  for (const Box& old : before.boxes) {
+    std::vector<Sizes> lost{{old.batch, old.nrhs, old.n}};
+    for (const Box& fresh : now) {
+      const Sizes sizes{fresh.batch, fresh.nrhs, fresh.n};
+      const std::optional<Sizes> at = common(Sizes{old.batch, old.nrhs, old.n}, sizes);
+      if (!at) continue;
+      ++shared;
+      subtract(lost, sizes);
+      if (old.choice == fresh.choice) continue;
+      add(*at, old.choice, fresh.choice);
+      for (const Alternative& other : fresh.alternatives) {
+        if (other.choice != old.choice) continue;
+        changes.back().least = other.least;
+        changes.back().most = other.most;
+      }
+    }
+    for (const Sizes& sizes : lost) add(sizes, old.choice, std::nullopt);
+  }
   return shared;
+}
+
+/// Returns the boxes of the rule for a device, a problem and names; none if the rule lacks them.
+std::vector<Box> boxes_of(const Rule& rule, const RulePart& like, const RuleNames& names) {
+  for (const RulePart& part : rule.parts) {
+    if (part.problem == like.problem && part.device == like.device &&
+        std::find(part.names.begin(), part.names.end(), names) != part.names.end())
+      return part.boxes;
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,13 +114,12 @@ std::vector<RuleChange> changes_of(const std::vector<NamedRule>& rules) {
   for (std::size_t i = 1; i < rules.size(); ++i) {
     const std::string since = since_text(rules[i - 1], rules[i]);
     std::size_t shared = 0;
+    const std::vector<RulePart>& parts = rules[i].rule.parts;
     for (const RulePart& before : rules[i - 1].rule.parts) {
-      for (const RulePart& now : rules[i].rule.parts) {
-        if (before.problem != now.problem || before.device != now.device) continue;
-        for (const RuleNames& names : now.names) {
-          if (std::find(before.names.begin(), before.names.end(), names) != before.names.end())
-            shared += compare_parts(before, now, names, since, changes);
-        }
+      const auto is_of_device = [&](const RulePart& part) { return part.device == before.device; };
+      if (std::none_of(parts.begin(), parts.end(), is_of_device)) continue;
+      for (const RuleNames& names : before.names) {
+        shared += compare_boxes(before, boxes_of(rules[i].rule, before, names), names, since, changes);
       }
     }
     if (shared == 0)
@@ -108,7 +154,7 @@ Table rule_change_table(const std::vector<RuleChange>& changes) {
     table.rows.push_back({c.device, c.problem, c.names.precision,
                           c.names.uplo == any_name ? Cell() : Cell(c.names.uplo), c.names.matrix,
                           span_text(c.batch), span_text(c.nrhs), span_text(c.n), c.before.words(),
-                          c.now.words(), c.least, c.most, c.since});
+                          c.now ? c.now->words() : "not measured", c.least, c.most, c.since});
   }
   table.key_columns = 8;
   return table;

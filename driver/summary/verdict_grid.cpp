@@ -272,10 +272,15 @@ bool is_only_emulated(const Methods& methods) {
 
 /// Chooses the races that are pooled. All must have tried the same methods, because times for different
 /// matrices cannot be compared. Order of preference: races with GPU or CPU methods (not only emulated
-/// kernels), then those with the most methods, then the largest number of races.
+/// kernels), then those with the most methods, then those with the vendor's method, then the largest number
+/// of races.
 RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
   const auto rank = [](const RacesByMethods::value_type& some) {
-    return std::tuple(!is_only_emulated(some.first), some.first.size(), some.second.size());
+    const std::vector<const Group*>& groups = some.second.front()->groups;
+    const std::string vendor = vendor_of(groups);
+    const bool has_vendor = std::any_of(groups.begin(), groups.end(),
+                                        [&](const Group* group) { return is_named(group->first(), vendor); });
+    return std::tuple(!is_only_emulated(some.first), some.first.size(), has_vendor, some.second.size());
   };
   return std::max_element(races.begin(), races.end(),
                           [&](const auto& a, const auto& b) { return rank(a) < rank(b); });

@@ -442,7 +442,7 @@ class OneRuleTest(unittest.TestCase):
         by_method = {trial["method"].partition("/")[2] or trial["method"]: trial for trial in expected.values()}
         self.assertEqual(set(by_method), set(reported))
         verdicts = {trial["verdict"] for trial in by_method.values()}
-        self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND", "UNTIMED"})
+        self.assertEqual(verdicts, {"SAME", "SLOWER", "FASTER", "UNCLEAR", "HOST-BOUND", "WORSE"})
         self.assertNotEqual([t["speedup"] for t in expected.values()], [t["speedup"] for t in with_previous.values()])
         regressions = set()
         for method, trial in by_method.items():

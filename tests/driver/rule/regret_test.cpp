@@ -86,9 +86,23 @@ TEST(RuleChanges, ReportsSizesWithAnotherChoiceAndItsWorth) {
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].n, (SizeRange{121, 300}));
   EXPECT_EQ(changes[0].before.method, "batched");
-  EXPECT_EQ(changes[0].now.method, "cusolver");
+  EXPECT_EQ(changes[0].now.value().method, "cusolver");
   EXPECT_EQ(changes[0].most, 1.5);
   EXPECT_EQ(changes[0].since, "tuesday, commits def");
+}
+
+/// A method whose answers became wrong is no longer chosen, and perhaps no other method was measured.
+TEST(RuleChanges, ReportsSizesThatTheNewRuleDoesNotCover) {
+  const Rule before = fixed_rule("batched", 300);
+  Rule now = before;
+  const SizeRange all = before.parts[0].boxes[0].n;
+  now.parts[0].boxes[0].n = {all.from + 10, all.to - 20};
+  const std::vector<RuleChange> changes = changes_of({{"monday", before}, {"tuesday", now}});
+  ASSERT_EQ(changes.size(), 2u);
+  for (const RuleChange& change : changes) EXPECT_FALSE(change.now.has_value());
+  EXPECT_EQ(changes[0].n, (SizeRange{all.from, all.from + 9}));
+  EXPECT_EQ(changes[1].n, (SizeRange{all.to - 19, all.to}));
+  EXPECT_TRUE(changes_of({{"tuesday", now}, {"wednesday", before}}).empty()) << "new sizes are no change";
 }
 
 TEST(RuleChanges, RefusesRulesWithoutCommonSizes) {

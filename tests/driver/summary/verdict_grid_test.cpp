@@ -327,6 +327,24 @@ TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
   EXPECT_DOUBLE_EQ(cell.lead, 3) << "over seeds 2 and 3";
 }
 
+/// Two seeds ran with two methods each. The names of the methods do not decide which seed counts.
+TEST(VerdictGrid, TheSeedWithTheVendorsMethodCounts) {
+  std::vector<Record> records;
+  const auto add = [&](const std::string& method, std::int64_t seed, double seconds) {
+    Record r = example_record(method, 64, {seconds});
+    r.matrix_digest = std::to_string(seed);
+    r.matrix_seed = seed;
+    r.reference_method = "vendors";
+    records.push_back(r);
+  };
+  add("an", 1, 1);
+  add("other", 1, 2);
+  add("other", 2, 3);
+  add("vendors", 2, 2);
+  const auto grids = verdict_grids(records, {}, {});
+  EXPECT_EQ(grids.at(0).pooled_rows.at(0).cells.at(64).winner->first().method, "vendors");
+}
+
 TEST(VerdictGrid, EmulatedKernelsDoNotWinIfOthersRanWithAnotherSeed) {
   std::vector<Record> records;
   for (const std::int64_t seed : {1, 2}) {
