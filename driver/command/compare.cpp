@@ -95,21 +95,32 @@ Comparison selected(Comparison comparison, const CompareOptions& options, bool a
 
 /// Prints a note if the CPU models or their thread counts differ. Changed times of CPU methods may then be
 /// due to the CPU instead of the program.
-void note_cpus(const io::Results& base, const io::Results& now) {
-  const auto models = [](const io::Results& results) {
+/// @param same_models whether records of models that only one side has were left out
+void note_cpus(const io::Results& base, const io::Results& now, bool same_models) {
+  const auto models_of = [](const io::Results& results) {
     std::set<std::string> hosts, cpus;  // only hosts of these records; a file of several runs lists more
     for (const io::Record& record : results.records) hosts.insert(record.host);
     for (const io::HostRow& host : results.hosts) {
       if (!host.cpu.empty() && hosts.count(host.host) > 0) cpus.insert(cpu_place_name(host));
     }
-    return one_line_printable(fmt::format("{}", fmt::join(cpus, ", ")));
+    return cpus;
   };
-  const std::string before = models(base), after = models(now);
+  const auto text_of = [](const std::set<std::string>& models) {
+    return one_line_printable(fmt::format("{}", fmt::join(models, "; ")));
+  };
+  const std::set<std::string> before = models_of(base), after = models_of(now);
   if (before.empty() || after.empty() || before == after) return;
+  std::set<std::string> shared;
+  std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
+                        std::inserter(shared, shared.end()));
   print_stderr(
-      fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch overheads "
-                  "cannot be compared\n",
-                  before, after));
+      same_models && !shared.empty()
+          ? fmt::format("note: times of CPU methods are compared on {} only; base has also run on {}, "
+                        "new on {}\n",
+                        text_of(shared), text_of(before), text_of(after))
+          : fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch "
+                        "overheads cannot be compared\n",
+                        text_of(before), text_of(after)));
 }
 
 /// Loads a set: merges its runs, and keeps the records that pass the filters.
@@ -441,7 +452,7 @@ int compare_to_stdout(const CompareOptions& options) {
     throw UsageError(
         fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison)));
   }
-  note_cpus(sides.base, sides.now);
+  note_cpus(sides.base, sides.now, rules.same_places || options.sets.size() == 1);
   for (const auto& [side, where] : {std::pair(&sides.base, "base: "), std::pair(&sides.now, "new: ")}) {
     note_conditions(side->records, where);
     note_libraries(side->records, where);
