@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(32)
   if constexpr (std::is_same_v<T, float>) {
     const int row_group = block - blocks_before - (columns - after + columns_per_warp - 1) / columns_per_warp;
     if (row_group >= 0) {
-      const int below_row = row_group * 32 + lane;
-      solve_below_window(l, below + below_row, lda, /*is_row=*/below_row < below_count);
+      solve_below_window(l, below + row_group * 32 + lane, lda,
+                         /*is_row=*/row_group * 32 + lane < below_count);
       return;
     }
   }
