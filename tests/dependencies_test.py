@@ -285,9 +285,13 @@ def cycles(graph):
     return found
 
 
+# The folders of kernels/ from the lowest layer to the highest one. A folder may include those of lower layers.
+KERNEL_LAYERS = ["core", "device", "registry", "simt", "staging matrix vendor", "check", "<problem>", "solves"]
+
+
 def no_include_cycles():
-    """Checks that includes have no cycles, neither of files (a .cpp and its .hpp count as one) nor of folders. The
-    folders of problems, whose methods share steps, count as one."""
+    """Checks that includes have no cycles, neither of files (a .cpp and its .hpp count as one) nor of folders, and that
+    the folders of kernels/ keep to their order. The folders of problems, whose methods share steps, count as one."""
     problems = {f"kernels/{problem}": "kernels/<problem>" for problem in PROBLEMS}
     files, folders = collections.defaultdict(set), collections.defaultdict(set)
     for module in TREES:
@@ -302,6 +306,12 @@ def no_include_cycles():
                 if from_folder != to_folder:
                     folders[from_folder].add(to_folder)
     check(len(files) > 200, f"only {len(files)} files include others")
+    levels = {f"kernels/{folder}": level for level, layer in enumerate(KERNEL_LAYERS) for folder in layer.split()}
+    for one, others in folders.items():
+        for other in others:
+            if one in levels and other in levels:
+                is_lower = levels[other] < levels[one]
+                check(is_lower, f"{one} includes {other}, against the order of docs/architecture.md, kernels/")
     for cycle in cycles(files):
         check(False, f"these files include each other in a cycle: {', '.join(cycle)}")
     for cycle in cycles(folders):

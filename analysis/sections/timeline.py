@@ -10,7 +10,7 @@ from ..page import percent, seconds, text, whole
 
 # Phases in which the device works for a measurement.
 BUSY = ("warmup", "timed", "verify", "stages", "reference")
-# All phases in the order of a trial, as in driver/protocol/phases.cpp -> whether the phase is in BUSY.
+# All phases in the order of a trial, as in driver/protocol/trial_record.cpp -> whether the phase is in BUSY.
 PHASES = "wait prepare store inputs allocate upload warmup timed download verify stages reference compare".split()
 PHASES = {phase: phase in BUSY for phase in PHASES}
 COLOURS = {"timed": "#0072b2", "warmup": "#56b4e9", "verify": "#009e73", "stages": "#cc79a7", "reference": "#e69f00"}

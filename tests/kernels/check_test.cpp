@@ -399,8 +399,9 @@ TEST(Norms, ByHand) {
 }
 
 TEST(Tolerance, Defaults) {
-  const double expected[] = {3, 16, 16, 30, 30, 16, 30, 30, 30};
-  for (std::size_t i = 0; i < all_problems().size(); ++i) {
+  const std::vector<double> expected{3, 16, 16, 30, 30, 16, 30, 30, 30};
+  ASSERT_EQ(all_problems().size(), expected.size()) << "a new problem needs its tolerance here";
+  for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(default_tolerance(all_problems()[i]), expected[i]) << to_string(all_problems()[i]);
   }
 }
