@@ -127,19 +127,28 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   if (fits(usual)) return {omits_copy ? Pristine::on_host : Pristine::on_device, Fit::fits, {}};
   if (may_upload_again && fits(uploading_again))
     return {Pristine::on_host, Fit::fits, omits_copy ? "" : uploaded_again};
-  if (const Fit fit = on_device(uploading_again); fit != Fit::fits) {
-    const char* kind = trial.backend == Backend::cuda ? "GPU memory" : "the device's memory";
-    std::string reason = fmt::format("{}; {} are free on {}",
-                                     memory_text(usual.device_bytes, uploading_again.device_bytes, kind),
-                                     bytes_text(memory.device_free), memory.device);
+  const bool is_on_cpu = trial.backend != Backend::cuda;
+  if (const Fit fit = on_device(uploading_again); fit != Fit::fits && !is_on_cpu) {
+    std::string reason = fmt::format(
+        "{}; {} are free on {}", memory_text(usual.device_bytes, uploading_again.device_bytes, "GPU memory"),
+        bytes_text(memory.device_free), memory.device);
     if (fit == Fit::not_now)
       reason += fmt::format(" of {}: another process holds the rest", bytes_text(memory.device_total));
     return {Pristine::on_device, fit, std::move(reason)};
   }
-  return {Pristine::on_device, on_host(uploading_again),
-          fmt::format("{}; {} of {} are free",
-                      memory_text(usual.host_bytes, uploading_again.host_bytes, "host memory"),
-                      bytes_text(memory.host.free), bytes_text(memory.host.limit))};
+  const auto lacks_host_memory = [](double need, double need_uploading_again, const io::Memory& host) {
+    return Admission{
+        Pristine::on_device, fit_of(need_uploading_again, host.free, host.limit),
+        fmt::format("{}; {} of {} are free", memory_text(need, need_uploading_again, "host memory"),
+                    bytes_text(host.free), bytes_text(host.limit))};
+  };
+  // A trial on the CPU uploads nothing, so the text has only its smallest footprint. Its `host_bytes` include
+  // its `device_bytes`. Only for the vendor's run, whose host memory was checked before, the latter decide.
+  if (is_on_cpu && on_host(uploading_again) == Fit::fits)
+    return lacks_host_memory(uploading_again.device_bytes, uploading_again.device_bytes,
+                             {memory.device_total, memory.device_free});
+  return lacks_host_memory(is_on_cpu ? uploading_again.host_bytes : usual.host_bytes,
+                           uploading_again.host_bytes, memory.host);
 }
 
 }  // namespace gaussweep::driver

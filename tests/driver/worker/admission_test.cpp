@@ -1,6 +1,9 @@
 // Tests whether a trial fits into the memory of its device and host.
 
 #include "driver/worker/admission.hpp"
+
+#include <limits>
+
 #include "tests/testing.hpp"
 
 namespace gaussweep::driver {
@@ -127,6 +130,20 @@ TEST_F(AdmissionOfATrial, OnTheCpuLargeInputsAreNotCopied) {
   EXPECT_EQ(large.pristine, Pristine::on_host);
   EXPECT_EQ(large.reason, "") << "no upload on the CPU";
   EXPECT_EQ(admit(gesv, trial(gesv, 5000, Backend::host), cpu).pristine, Pristine::on_device);
+}
+
+TEST_F(AdmissionOfATrial, OnTheCpuNamesTheHostMemory) {
+  const Method& gesv = method("gesv", "lapack");
+  const Trial large = trial(gesv, 60'000, Backend::host);
+  FreeMemory cpu{"", 22.4 * gibibyte, 30 * gibibyte, {30 * gibibyte, 22.4 * gibibyte}};
+  const Admission never = admit(gesv, large, cpu);
+  EXPECT_EQ(never.fit, Fit::never);
+  EXPECT_EQ(never.reason, "needs 53.6 GiB of host memory; 22.4 GiB of 30.0 GiB are free");
+  cpu.host.limit = cpu.device_total = 128 * gibibyte;
+  EXPECT_EQ(admit(gesv, large, cpu).fit, Fit::not_now);
+  // The vendor's run that a trial is compared with: its host memory was checked before.
+  cpu.host = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  EXPECT_EQ(admit(gesv, large, cpu).reason, "needs 26.8 GiB of host memory; 22.4 GiB of 128.0 GiB are free");
 }
 
 TEST_F(AdmissionOfATrial, SeveralOverwritingRunsKeepTheirInputsOnTheDevice) {
