@@ -42,14 +42,15 @@ Precision other_of(Precision precision) {
   return precision == Precision::float64 ? Precision::float32 : Precision::float64;
 }
 
-// The guessed fraction of the GEMM rate for kernels that are not the vendor's. On an H200 the kernels from
-// papers reach 0.0004 to 0.1 of the GEMM rate. Triangular solves reach less, but they take little time.
+// The guessed fraction of the GEMM rate for kernels from papers. On an H200 they reach 0.0004 to 0.1 of the
+// GEMM rate. Triangular solves reach less, but they take little time.
 constexpr double gemm_fraction = 1e-3;
-// The guessed fraction of the GEMM rate for the vendor's methods at n >= vendor_full_order. For smaller
-// matrices the fraction is proportional to n. The guess is low: from this order on, the vendor's getrf, potrf
-// and inverses reach 0.3 to 0.7 of the GEMM rate.
-constexpr double vendor_gemm_fraction = 0.1, vendor_full_order = 16384;
-constexpr double fixed_seconds = 2e-3;  // dispatch, journal, verification of a tiny trial
+// The guessed fraction of the GEMM rate for optimised methods at n >= full_order. For smaller matrices the
+// fraction is proportional to n. The guess is low: from this order on, the vendor's getrf, potrf and inverses
+// reach 0.3 to 0.7 of the GEMM rate.
+constexpr double optimised_gemm_fraction = 0.1, full_order = 16384;
+constexpr int optimised_capability = 80;  // methods for this compute capability or a later one are optimised
+constexpr double fixed_seconds = 2e-3;    // dispatch, journal, verification of a tiny trial
 
 // A range of times is [likely / factor, likely * factor]. usual_scatter is the factor if only one trial with
 // the same number of operations was recorded.
@@ -64,6 +65,11 @@ constexpr double slope_error = 0.25;  // the fitted slope may be off by this muc
 constexpr double flattening = 0.75;   // factor on a fitted slope below the smallest number of operations
 // A range is shown as one time if its upper bound is less than this multiple of its lower bound.
 constexpr double narrow_range = 1.2;
+
+/// Returns true for the vendor's methods, and for those that are written for recent GPUs or by gaussweep.
+bool is_optimised(const Method& method) {
+  return method.vendor || method.capability >= optimised_capability || method.source == "gaussweep";
+}
 
 /// Returns the number of runs of a trial: warm-up, samples, and the run that measures stages.
 double runs_of(const Trial& trial) {
@@ -162,10 +168,10 @@ double CostModel::guessed_rate(const Trial& trial, const Method& method) const {
     case Backend::cuda: {
       const bool single = trial.precision == Precision::float32;
       const double gemm = single ? slowest_gemm_float_ : slowest_gemm_double_;
-      if (!method.vendor) return std::max(5e9, gemm_fraction * gemm);
+      if (!is_optimised(method)) return std::max(5e9, gemm_fraction * gemm);
       if (!(gemm > 0)) return 1e12;  // the GEMM rate is unknown
-      const double full = static_cast<double>(trial.shape.n) / vendor_full_order;
-      return vendor_gemm_fraction * gemm * std::clamp(full, 0.01, 1.0);
+      const double full = static_cast<double>(trial.shape.n) / full_order;
+      return optimised_gemm_fraction * gemm * std::clamp(full, 0.01, 1.0);
     }
     case Backend::emulated:
       return 2e7;
@@ -219,8 +225,10 @@ bool measures_energy(const Trial& trial) {
 
 double CostModel::estimate(const Trial& trial) const {
   // Energy is measured twice, each time for energy_seconds: with runs and without them.
-  return other_seconds(trial) + runs_of(trial) * run_seconds(trial) + trial.sampling.warmup_seconds +
-         (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
+  const double seconds = other_seconds(trial) + runs_of(trial) * run_seconds(trial) +
+                         trial.sampling.warmup_seconds +
+                         (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
+  return std::min(seconds, trial.timeout_seconds);  // then the worker is killed
 }
 
 /// Returns the expected time at a number of operations, from a method's records. @pre points is not empty

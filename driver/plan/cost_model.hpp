@@ -39,7 +39,8 @@ class CostModel {
   /// Learns a device's peak rates, from which the rates of unknown methods are guessed.
   void learn(const io::DeviceRow& device);
   /// Returns the estimated seconds of the whole trial: making the inputs, warm-up, samples, the run that
-  /// measures the method's stages, verification, and the vendor's run that the trial is compared with.
+  /// measures the method's stages, verification, and the vendor's run that the trial is compared with. At
+  /// most the trial's timeout.
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;

@@ -89,6 +89,35 @@ TEST_F(LearnedCosts, GuessesTheVendorFromGemmRateAndOrder) {
   EXPECT_NEAR(rate(64), 6e10, 1);
 }
 
+TEST_F(LearnedCosts, GuessesTheVendorsRateForOptimisedMethods) {
+  const auto rate = [&](const char* problem, const char* variant) {
+    Trial trial = host_trial(16384);
+    trial.problem = Problem::named(problem);
+    trial.method = variant;
+    trial.backend = Backend::cuda;
+    const Method* method = registry.find(trial.problem, trial.method);
+    return trial_flops(*method, trial.shape, trial.parameters) / model.run_seconds(trial);
+  };
+  EXPECT_NEAR(rate("geinv", "recursive"), 1e12, 1) << "for compute capability 9.0";
+  EXPECT_NEAR(rate("gemm", "residues"), 1e12, 1) << "for compute capability 8.0";
+  EXPECT_NEAR(rate("trtri", "levels"), 1e12, 1) << "gaussweep's, for any GPU";
+  EXPECT_NEAR(rate("trtri", "gets"), 5e9, 1) << "from a paper of 2011";
+  io::DeviceRow device;
+  device.gemm_flops_double = 6e13;
+  model.learn(device);
+  EXPECT_NEAR(rate("geinv", "recursive"), 6e12, 10);
+  EXPECT_NEAR(rate("trtri", "gets"), 6e10, 1);
+}
+
+TEST_F(LearnedCosts, EstimatesAtMostTheTimeout) {
+  Trial trial = host_trial(100'000);
+  trial.timeout_seconds = 1e9;
+  const double unlimited = model.estimate(trial);
+  ASSERT_GT(unlimited, 90);
+  trial.timeout_seconds = 90;
+  EXPECT_EQ(model.estimate(trial), 90);
+}
+
 TEST_F(LearnedCosts, UsesTheRateOfTheNearestSize) {
   io::Record record = host_record(1000, 1e9);
   record.seconds_median = 2;  // 5e8 flop/s
