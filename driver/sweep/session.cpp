@@ -465,7 +465,10 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
     directory.sync();
     throw;
   }
-  if (options.lists_unexpected) check_demand(work.all, demand.mean(), session.this_rank.host.blas_threads);
+  if (options.lists_unexpected) {
+    check_demand(work.all, demand.mean(), session.this_rank.host.blas_threads);
+    for (const std::string& line : skipped_in_run(work, directory.journal())) spdlog::warn("{}", line);
+  }
   log_unexpected(work, directory.journal(), options,
                  resume_command(options, world.launcher(), "--retry-failed"));
   log_repaired(failed, directory.journal());

@@ -39,6 +39,33 @@ bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));
 }
 
+std::string method_id(const Trial& trial) {
+  return fmt::format("{}/{}", to_string(trial.problem), trial.method);
+}
+
+/// The number of skipped trials of each method, and the reason of the first.
+using SkippedByMethod = std::map<std::string, std::pair<std::size_t, std::string>>;
+
+void count_skipped(SkippedByMethod& skipped, const Trial& trial, const std::string& reason) {
+  ++skipped.try_emplace(method_id(trial), 0, reason).first->second.first;
+}
+
+/// Returns a line for each of the first methods, and one with the number of the others.
+std::vector<std::string> skipped_lines(const SkippedByMethod& skipped) {
+  constexpr std::size_t max_named = 5;
+  std::vector<std::string> lines;
+  for (const auto& [method, entry] : skipped) {
+    if (lines.size() == max_named) {
+      lines.push_back(
+          fmt::format("and {} with skipped trials", counted(skipped.size() - max_named, "more method")));
+      break;
+    }
+    lines.push_back(fmt::format("{}: {} skipped, {}", one_line_printable(method),
+                                counted(entry.first, "trial"), one_line_printable(entry.second)));
+  }
+  return lines;
+}
+
 /// Returns the command that submitted this batch job, or an empty text.
 std::string submission() {
   return environment_value("GAUSSWEEP_SUBMITTED_BY");
@@ -131,26 +158,28 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 }
 
 void log_skipped_methods(const std::vector<Trial>& trials) {
-  constexpr std::size_t max_named = 5;
-  std::map<std::string, std::pair<std::size_t, std::string>> skipped;  // method → trials, reason
+  SkippedByMethod skipped;
   std::set<std::string> running;
   for (const Trial& trial : trials) {
-    const std::string method = fmt::format("{}/{}", to_string(trial.problem), trial.method);
     if (trial.skip_reason.empty()) {
-      running.insert(method);
+      running.insert(method_id(trial));
     } else {
-      ++skipped.try_emplace(method, 0, trial.skip_reason).first->second.first;
+      count_skipped(skipped, trial, trial.skip_reason);
     }
   }
   for (const std::string& method : running) skipped.erase(method);
-  std::size_t named = 0;
-  for (const auto& [method, entry] : skipped) {
-    if (++named > max_named) break;
-    spdlog::info("{}: {} skipped, {}", one_line_printable(method), counted(entry.first, "trial"),
-                 one_line_printable(entry.second));
+  for (const std::string& line : skipped_lines(skipped)) spdlog::info("{}", line);
+}
+
+std::vector<std::string> skipped_in_run(const Work& work, const io::JournalContents& journal) {
+  const RecordsByKey records = by_key(journal);
+  SkippedByMethod skipped;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found != records.end() && found->second->status == io::Status::skipped && trial.skip_reason.empty())
+      count_skipped(skipped, trial, found->second->message);
   }
-  if (skipped.size() > max_named)
-    spdlog::info("and {} without a trial that runs here", counted(skipped.size() - max_named, "more method"));
+  return skipped_lines(skipped);
 }
 
 Outcome outcome_of(const Work& work, const io::JournalContents& journal) {

@@ -34,6 +34,11 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
 /// Logs the methods whose trials are all skipped, each with the reason of its first trial.
 void log_skipped_methods(const std::vector<Trial>& trials);
 
+/// Returns a line per method with trials that the plan lets run, but that were skipped when they were due,
+/// for example because they do not fit in memory: "gesv/lapack: 2 trials skipped, needs 53.6 GiB of host
+/// memory …".
+std::vector<std::string> skipped_in_run(const Work& work, const io::JournalContents& journal);
+
 /// The number of a run's trials that did not end as the plan expects.
 struct Outcome {
   std::size_t wrong = 0;    ///< failed the accuracy check

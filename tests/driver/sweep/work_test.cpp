@@ -1,4 +1,4 @@
-// Tests the command that continues a run.
+// Tests the command that continues a run, and the names of its skipped trials.
 
 #include "driver/sweep/work.hpp"
 
@@ -26,6 +26,30 @@ TEST(ResumeCommand, KeepsTheOptionsOfTheRun) {
             "mpirun -n 2 gaussweep run 'a plan.yaml' -o runs/a --backend host --methods ./mine.so --methods "
             "'./other one.so' --gpus-per-rank 2 --store-limit 1GiB --time-limit 1h30min --refine --shard 1/3 "
             "--retry-failed");
+}
+
+TEST(SkippedInRun, NamesTrialsThatDidNotFitInMemory) {
+  Work work;
+  io::JournalContents journal;
+  const auto add = [&](const char* method, const char* status, const char* message, const char* skip_reason) {
+    Trial trial;
+    trial.problem = Problem::named("gesv");
+    trial.method = method;
+    trial.key = std::to_string(work.all.size());
+    trial.skip_reason = skip_reason;
+    io::Record record;
+    record.key = trial.key;
+    record.status = status;
+    record.message = message;
+    work.all.push_back(trial);
+    journal.records.push_back(record);
+  };
+  add("lapack", "pass", "", "");
+  add("lapack", "skipped", "needs 53.6 GiB", "");
+  add("lapack", "skipped", "needs 80.0 GiB", "");
+  add("cusolver", "skipped", "needs a GPU", "needs a GPU");  // known before the run
+  EXPECT_EQ(skipped_in_run(work, journal),
+            std::vector<std::string>{"gesv/lapack: 2 trials skipped, needs 53.6 GiB"});
 }
 
 }  // namespace
