@@ -118,12 +118,11 @@ Table rule_table(const Rule& rule) {
   return table;
 }
 
-/// Learns a rule from the runs at these paths.
+/// Learns a rule from the results of the runs at these paths.
 /// @param where prefix of the notes about the runs, such as "runs/a: "
-Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& paths,
-                  const std::string& where = {}) {
+Rule learned_rule(const RuleOptions& options, const io::Results& results,
+                  const std::vector<std::string>& paths, const std::string& where = {}) {
   const double tolerance = parse_percent("--tolerance", options.tolerance);
-  const io::Results results = load_filtered(options, paths);
   note_conditions(results, where);
   Rule rule = learn_rule(results, tolerance);
   rule.provenance = provenance_of(results, options, paths, tolerance);
@@ -133,7 +132,7 @@ Rule learned_rule(const RuleOptions& options, const std::vector<std::string>& pa
 /// Learns a rule, writes it if -o is given, and prints it.
 void learn(const RuleOptions& options, Format format) {
   if (!options.output.empty()) check_rule_directory(options.output, options.force);
-  const Rule rule = learned_rule(options, options.paths);
+  const Rule rule = learned_rule(options, load_filtered(options, options.paths), options.paths);
   if (!options.output.empty()) write_rule(options.output, rule);
   print_table(rule_table(rule), "boxes", format);
   if (format != Format::table) return;
@@ -187,9 +186,17 @@ void show_changes(const RuleOptions& options, Format format) {
   }
   if (paths.size() < 2) throw UsageError("--changes: is for two or more rules or runs, the oldest first");
   std::vector<NamedRule> rules;
+  std::set<std::int64_t> threads;
   for (const std::string& path : paths) {
-    rules.push_back({path, is_rule(path) ? read_rule(path) : learned_rule(options, {path}, path + ": ")});
+    if (is_rule(path)) {
+      rules.push_back({path, read_rule(path)});
+      continue;
+    }
+    const io::Results results = load_filtered(options, {path});
+    threads.merge(cpu_threads(results));
+    rules.push_back({path, learned_rule(options, results, {path}, path + ": ")});
   }
+  note_threads(threads, {}, "a changed choice may be due to that");
   const std::vector<RuleChange> changes = changes_of(rules);
   print_table(rule_change_table(changes), "changes", format);
   if (format != Format::table) return;

@@ -447,17 +447,25 @@ void note_libraries(const std::vector<io::Record>& pooled, const std::string& wh
     print_stderr(fmt::format("note: {}{}; their times are pooled\n", where, versions));
 }
 
-void note_conditions(const io::Results& pooled, const std::string& where) {
+std::set<std::int64_t> cpu_threads(const io::Results& results) {
   std::map<std::string, std::int64_t> threads_of;  // by host
-  for (const io::HostRow& host : pooled.hosts) threads_of[host.host] = host.blas_threads;
+  for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
   std::set<std::int64_t> threads;
-  for (const io::Record& record : pooled.records) {
+  for (const io::Record& record : results.records) {
     if (record.backend != "cuda") threads.insert(threads_of[record.host]);
   }
   threads.erase(0);  // unknown
+  return threads;
+}
+
+void note_threads(const std::set<std::int64_t>& threads, const std::string& where, const char* effect) {
   if (threads.size() > 1)
-    print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; their times are pooled\n",
-                             where, fmt::join(threads, " and ")));
+    print_stderr(fmt::format("note: {}CPU methods ran with {} threads per rank; {}\n", where,
+                             fmt::join(threads, " and "), effect));
+}
+
+void note_conditions(const io::Results& pooled, const std::string& where) {
+  note_threads(cpu_threads(pooled), where, "their times are pooled");
   note_conditions(pooled.records, where);
   note_libraries(pooled.records, where);
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,12 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
 /// Prints a note if a library has several versions among the records. The caller pools the times of all
 /// versions.
 void note_libraries(const std::vector<io::Record>& pooled, const std::string& where = {});
+/// Returns the numbers of threads per rank that the records' methods on the CPU ran with, without unknown
+/// ones.
+std::set<std::int64_t> cpu_threads(const io::Results& results);
+/// Prints a note if there are several numbers of threads.
+/// @param effect what follows for the caller's result: "their times are pooled"
+void note_threads(const std::set<std::int64_t>& threads, const std::string& where, const char* effect);
 /// Prints the notes of note_conditions and note_libraries on results whose times the caller pools. Also
 /// prints a note if methods on the CPU ran with different numbers of threads.
 void note_conditions(const io::Results& pooled, const std::string& where = {});

@@ -51,10 +51,10 @@ class RuleTest(SweepTest):
             self.assertIn(f"{option} lapak: ", done.stderr)
 
     def test_changes_in_a_folder_of_runs(self):
-        """Notes about a run name it. The second run gets the records of a busy machine."""
+        """Notes about a run name it. The second run has two threads, and the records of a busy machine."""
         nights = self.folder / "nights"
         for night in ("1", "2"):
-            self.sweep(self.plan(PLAN), "--backend", "host", output=nights / night)
+            self.sweep(self.plan(PLAN), "--backend", "host", output=nights / night, OPENBLAS_NUM_THREADS=night)
         journal, lines = nights / "2/journal.jsonl", []
         for line in journal.read_text().splitlines():
             body = re.sub('"cpu_demand":[^,]*', '"cpu_demand":3.0', line[: line.rindex(',"crc"')])
@@ -63,6 +63,7 @@ class RuleTest(SweepTest):
         done = self.ran(["rule", "--changes", nights, "--format", "json"])
         self.assertIsInstance(json.loads(done.stdout)["changes"], list)
         self.assertIn(f"note: {nights}/2: other programs used the CPUs", done.stderr)
+        self.assertIn("note: CPU methods ran with 1 and 2 threads per rank", done.stderr)
 
     def test_the_template_is_a_plan_for_every_backend(self):
         for plan in (self.plan(self.ran(["plan", "--template", "rule"]).stdout), SOURCE / "jobs/plans/rule_check.yaml"):
