@@ -21,6 +21,7 @@
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -80,6 +81,13 @@ ordered_json json_of(const Trend& trend) {
   return json;
 }
 
+/// Returns the reason why a trial has no more times: "missing", "wrong answers", "crashed", …
+std::string ending_of(const TrendSeries& series) {
+  if (series.ended_as.empty()) return "missing";
+  const bool has_answer = series.ended_as == io::Status::failed || series.ended_as == io::Status::diverged;
+  return has_answer ? "wrong answers" : series.ended_as;
+}
+
 /// Returns a table of each trial's times in its first and its last night, the largest change first. The table
 /// is shown if there are too few nights to find changes.
 /// @param limit maximum number of trials; 0: all
@@ -108,14 +116,16 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
            {series->place, series->seconds.front(), series->seconds.back(),
             fmt::format("{:+.1f}%", 100 * growth(*series))});
   }
-  // If a trial is missing in the last night, its last time is from an earlier night.
+  // If a trial has no time in the last night, its last time is from an earlier night.
   const std::size_t newest = trend.nights.size() - 1;
   if (std::any_of(order.begin(), order.end(),
                   [&](const TrendSeries* series) { return series->nights.back() != newest; })) {
-    table.columns.push_back({"missing_since", "MISSING SINCE"});
+    table.columns.push_back({"no_time_since", "NO TIME SINCE"});
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t last = order[i]->nights.back();
-      table.rows[i].emplace_back(last == newest ? std::string() : trend.nights[last + 1].name);
+      table.rows[i].emplace_back(
+          last == newest ? std::string()
+                         : fmt::format("{}: {}", trend.nights[last + 1].name, ending_of(*order[i])));
     }
   }
   table.droppable = {"first last"};  // one entry, so that both have one unit

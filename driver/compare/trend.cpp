@@ -198,6 +198,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   std::vector<std::vector<std::string>> paths;                                       // of each night's runs
   std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place
   std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> threads_of;  // by trial and models
+  std::map<std::string, std::map<std::size_t, std::string>> bad_statuses;            // by trial and night
   Trend trend;
   for (const auto& [run, results] : runs) {
     std::unordered_set<std::size_t> run_trials = executed_trials(results);
@@ -218,8 +219,9 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     for (const io::HostRow& host : results.hosts) threads_on[host.host] = host.blas_threads;
     for (const Record& record : results.records) {
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
-      if (!is_good || !(record.seconds_median > 0)) continue;
       const std::string trial = trial_identity(record);
+      if (!is_good) bad_statuses[trial].emplace(night, record.status);
+      if (!is_good || !(record.seconds_median > 0)) continue;
       std::string place = machines.of(record).words();
       if (const auto* threads = find_in(threads_on, record.host);
           threads != nullptr && *threads > 0 && record.backend != "cuda") {
@@ -245,6 +247,9 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     TimeSeries trial_logs;
     if (!measure(series, times, trial_logs)) continue;
     series.identity.sample_list.clear();
+    const std::map<std::size_t, std::string>& bad = bad_statuses[key.first];
+    if (const auto next = bad.upper_bound(series.nights.back()); next != bad.end())
+      series.ended_as = next->second;
     trend.series.push_back(std::move(series));
     logs.push_back(std::move(trial_logs));
   }

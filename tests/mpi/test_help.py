@@ -305,11 +305,11 @@ class Data(SweepTest):
         done = execute([SOURCE / "jobs" / "slurm" / "night.sh", *nights], **asked)
         self.assertIn(done.returncode, (0, 4), done.stderr)
         self.assertIn("Since when:\n", done.stdout)
-        self.assertNotIn("MISSING SINCE", done.stdout)
+        self.assertNotIn("NO TIME SINCE", done.stdout)
         fewer = self.sweep(self.plan(PLAN.replace("[8, 16]", "8")), output="fewer")
         shown = self.ran(["trend", nights[0], nights[1], fewer]).stdout
-        self.assertIn("MISSING SINCE", shown)
-        self.assertEqual(len(re.findall(r"%  +\d{4}-\d\d-\d\d", shown)), 2, shown)  # the trials of n = 16
+        self.assertIn("NO TIME SINCE", shown)
+        self.assertEqual(len(re.findall(r"%  +\d{4}-\d\d-\d\d.*: missing", shown)), 2, shown)  # the trials of n = 16
         self.assertRegex(done.stdout, r"\n3 nights, \d+ trials: changes can be found from 6 nights per trial on\.")
         trial = r"gesv/lapack double, n = \d+, diagonally_dominant, seed 1, CPU"
         self.assertRegex(done.stdout, rf"Night by night \(medians\):\n{trial}: [+-]\d+\.\d %\n")

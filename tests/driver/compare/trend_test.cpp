@@ -233,6 +233,36 @@ TEST(Trend, TimesWithOtherThreadsAreAnotherSeries) {
   EXPECT_THAT(trend_sentences(trend), ::testing::IsEmpty());
 }
 
+TEST(Trend, SeriesKnowsHowItsTrialEnded) {
+  const auto ended_as = [](const char* last_status) {
+    Sets sets;
+    for (int i = 0; i < 3; ++i) {
+      Record r;
+      r.problem = "gemm";
+      r.method = "openblas";
+      r.backend = "host";
+      r.status = i < 2 ? "pass" : last_status;
+      r.start_time = "2026-11-" + std::to_string(10 + i);
+      r.run_id = r.start_time;
+      for (double* each : {&r.seconds_q1, &r.seconds_median, &r.seconds_q3}) *each = 1e-3;
+      io::Results night;
+      night.records.push_back(r);
+      r.n = 2;  // this trial is in all nights
+      r.status = "pass";
+      night.records.push_back(r);
+      if (*last_status == '\0' && i == 2) night.records.erase(night.records.begin());
+      sets.emplace_back(std::to_string(i), std::move(night));
+    }
+    std::map<std::int64_t, std::string> endings;
+    for (const TrendSeries& series : trend_of(sets, {}).series) endings[series.identity.n] = series.ended_as;
+    EXPECT_EQ(endings.at(2), "");
+    return endings.at(0);
+  };
+  EXPECT_EQ(ended_as("failed"), "failed");
+  EXPECT_EQ(ended_as("crashed"), "crashed");
+  EXPECT_EQ(ended_as(""), "") << "no record";
+}
+
 TEST(Trend, ShardsOfANightAreOneNight) {
   Nights nights(3);
   Sets sets;
