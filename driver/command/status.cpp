@@ -244,9 +244,10 @@ void add_status_command(CLI::App& app, Commands& commands) {
                   "Run directories, or directories that contain them (shards, nightly runs)")
       ->required();
   add_format(*sub, options->format, {"table", "json"});
-  allow_whole(*sub->add_option("--failures", options->failures, "How many of the last failures to list")
-                   ->capture_default_str(),
-              0, max_rows);
+  allow_whole(
+      *sub->add_option("--failures", options->failures, "How many of the last failures to list, per run")
+           ->capture_default_str(),
+      0, max_rows);
   allow_whole(*sub->add_option("--missing", options->missing,
                                "How many of the trials without a record to list, per run; not in JSON")
                    ->capture_default_str(),

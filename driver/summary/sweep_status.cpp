@@ -66,7 +66,9 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.reason.clear();
       start.note = i;
       start.left = {};
-      start.time = {parse_time(run->started), run->clock.boot, run->clock.uptime};
+      // `started` has whole seconds. `began` is more precise, but may be earlier, before the start of MPI.
+      start.time = {std::max(parse_time(run->started), parse_time(run->began)), run->clock.boot,
+                    run->clock.uptime};
     } else if (const auto* left = std::get_if<io::note::TimeLeft>(&notes[i])) {
       start.left = *left;
     } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
@@ -125,7 +127,7 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
     status.remarks.emplace_back("the clock was set back during the run, so the rate is unknown");
     return;
   }
-  if (!(duration >= 1)) return;  // the start is recorded in whole seconds
+  if (!(duration >= 1)) return;  // the start is not known precisely enough
   status.trials_per_second = static_cast<double>(status.since_start) / duration;
 }
 
@@ -313,8 +315,13 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   }
   for (const IncompleteSweep& sweep : statuses.incomplete)
     for (const std::string& what : sweep.missing) text += fmt::format("Note:    {}\n", what);
-  if (sum.unexpected > 0)
-    text += fmt::format("\nNot as expected ({}):\n", sum.unexpected) + render_text(failures_of(all), width);
+  if (sum.unexpected > 0) {
+    const Table failures = failures_of(all);
+    const bool is_shortened = failures.rows.size() < static_cast<std::size_t>(sum.unexpected);
+    text += fmt::format("\nNot as expected ({}{}):\n", sum.unexpected,
+                        is_shortened ? fmt::format(", {} of them listed", failures.rows.size()) : "") +
+            render_text(failures, width);
+  }
   return text;
 }
 
@@ -448,7 +455,9 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   const std::string words = status_counts_text(status.counts), findings = status_counts_text(status.findings);
   if (!words.empty()) text += fmt::format("Status:  {}\n", words);
   if (!findings.empty()) text += fmt::format("Expected failures: {}\n", findings);
-  if (!status.devices.empty()) text += "\n" + render_text(device_use_table(status.devices), width) + "\n";
+  if (!status.devices.empty())
+    text += fmt::format("\n{}{}\n", status.starts > 1 ? "Devices since the last start:\n" : "",
+                        render_text(device_use_table(status.devices), width));
   for (const std::string& remark : status.remarks)
     text += fmt::format("Note:    {}\n", one_line_printable(remark));
   if (!status.failures.empty()) {

@@ -131,6 +131,22 @@ TEST(SweepStatus, ResumeCountsFromItsStart) {
   EXPECT_FALSE(status.seconds_left) << "reported by the earlier start";
 }
 
+TEST(SweepStatus, DeviceTableSaysThatItBeginsAtTheLastStart) {
+  SweepStatus status;
+  DeviceUse use;
+  use.device = "GPU";
+  use.span = 10;
+  use.seconds.assign(phases().size(), 1);
+  status.devices = {use};
+  const auto has_remark = [&] {
+    return status_text(status, any_width).find("since the last start") != std::string::npos;
+  };
+  status.starts = 1;
+  EXPECT_FALSE(has_remark());
+  status.starts = 2;
+  EXPECT_TRUE(has_remark());
+}
+
 TEST(SweepStatus, ShardCountsItsTrialsOnly) {
   io::JournalContents journal = example_journal();
   journal.notes[0] =
@@ -146,6 +162,20 @@ TEST(SweepStatus, ShardCountsItsTrialsOnly) {
   journal.records[0].round = 2;
   EXPECT_EQ(status_of(journal, /*running=*/true, after_midnight(20), 10).of_other_shards, 0)
       << "the shard of a later round is that of the start that recorded it, not that of its key";
+}
+
+TEST(SweepStatus, RateUsesTheMorePreciseStart) {
+  const auto rate = [](const char* began) {
+    io::JournalContents journal = example_journal();
+    const std::string start = R"({"note":"run","total":10,"started":"2026-03-01T00:00:12Z","began":")";
+    journal.notes[0] = note((start + began + "\"}").c_str());
+    journal.notes.push_back(note(R"({"note":"end","exit_code":0,"reason":""})"));
+    for (io::Record& record : journal.records) record.start_time = "2026-03-01T00:00:14Z";
+    return status_of(journal, /*running=*/false, after_midnight(1e6), 10).trials_per_second;
+  };
+  EXPECT_DOUBLE_EQ(rate("2026-03-01T00:00:12.400000Z"), 4 / 1.6);
+  EXPECT_DOUBLE_EQ(rate("2026-03-01T00:00:11.400000Z"), 4 / 2.0) << "MPI started in between";
+  EXPECT_DOUBLE_EQ(rate(""), 4 / 2.0) << "an older version";
 }
 
 TEST(SweepStatus, RateUsesTheMonotonicClock) {
@@ -206,6 +236,21 @@ TEST(SweepStatus, KeepsTheNewestFailures) {
   EXPECT_EQ(status.counts.at("failed"), 1000);
   EXPECT_THAT(status_text(status, any_width), testing::HasSubstr("Not as expected (1000, the last 3):"));
   EXPECT_TRUE(status_of(journal, /*running=*/false, after_midnight(0), 0).failures.empty());
+}
+
+TEST(SweepStatus, SeveralRunsSayHowManyFailuresAreListed) {
+  io::JournalContents journal;
+  for (int i = 0; i < 26; ++i) {
+    journal.records.push_back(example_record("m", i, {}));
+    journal.records.back().status = "failed";
+    journal.notes_before.push_back(0);
+  }
+  const auto text = [&](std::size_t max_failures) {
+    const SweepStatus one = status_of(journal, /*running=*/false, after_midnight(0), max_failures);
+    return statuses_text(Statuses{{{"a", one}, {"b", one}}}, any_width);
+  };
+  EXPECT_THAT(text(8), testing::HasSubstr("(52, 16 of them listed):"));
+  EXPECT_THAT(text(26), testing::HasSubstr("(52):"));
 }
 
 TEST(SweepStatus, ExpectedFailuresAreFindings) {
