@@ -11,6 +11,7 @@
 #include "driver/system/clock.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
@@ -37,14 +38,23 @@ Progress::Progress(std::size_t total, std::size_t done, bool is_shown)
 void Progress::count(const std::string& status, bool expected) {
   ++done_;
   if (expected) return;
-  std::size_t& count = is_broken(status) ? broken_ : unexpected_;
-  ++count;
+  if (is_broken(status)) {
+    ++broken_;
+  } else if (status == io::Status::pass) {
+    ++unexpected_;
+  } else if (status == io::Status::suspect) {
+    ++suspect_;
+  } else {
+    ++wrong_;
+  }
 }
 
 std::string Progress::text(const EstimateLeft& left) const {
   const double fraction = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
   std::string line = fmt::format("{}/{} trials ({:.0f} %)", done_, total_, 100 * fraction);
-  if (unexpected_ > 0) line += fmt::format(", {} wrong", unexpected_);
+  if (wrong_ > 0) line += fmt::format(", {} wrong", wrong_);
+  if (suspect_ > 0) line += fmt::format(", {} suspect", suspect_);
+  if (unexpected_ > 0) line += fmt::format(", {} passed unexpectedly", unexpected_);
   if (broken_ > 0) line += fmt::format(", {} broken", broken_);
   const std::optional<TimeRange> seconds = done_ < total_ ? left() : std::nullopt;
   if (seconds && !seconds->rounds_to_zero()) line += ", " + range_text(*seconds) + " left";

@@ -31,9 +31,9 @@ class Progress {
  private:
   std::string text(const EstimateLeft& left) const;
   std::size_t total_, done_;
-  /// Numbers of trials with an unexpected status. Those in `unexpected_` gave an answer; those in `broken_`
-  /// gave none (see `is_broken`).
-  std::size_t unexpected_ = 0, broken_ = 0;
+  /// Numbers of trials with an unexpected status. Those in `broken_` gave no answer (see `is_broken`). Those
+  /// in `unexpected_` passed although the plan expects another status.
+  std::size_t wrong_ = 0, suspect_ = 0, broken_ = 0, unexpected_ = 0;
   bool is_shown_, is_terminal_;
   double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are updated next
 };
