@@ -16,6 +16,7 @@
 #include "driver/command/options.hpp"
 #include "driver/plan/blur_request.hpp"
 #include "driver/plan/file_facts.hpp"
+#include "driver/plan/matrix_request.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
@@ -31,6 +32,20 @@ struct GenerateOptions {
   bool force = false;
   BlurOptions blur;
 };
+
+/// Throws if the user gave an option that only other kinds of matrices have. The options of a blur are
+/// checked in `spec_of`.
+void refuse_options_of_other_kinds(const CLI::App& generate, MatrixKind kind, const std::string& name) {
+  std::vector<std::string> allowed = keys_of(kind);
+  if (kind == MatrixKind::triangular) allowed.emplace_back("uplo");
+  for (const char* key : {"low", "high", "condition", "mode", "s", "value", "uplo"}) {
+    if (generate.count(fmt::format("--{}", key)) > 0 &&
+        std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      throw UsageError(fmt::format("--{}: a matrix of kind {} does not depend on it", key, name));
+  }
+  if (kind == MatrixKind::spd && generate.count("--mode") > 0 && generate.count("--condition") == 0)
+    throw UsageError("--mode: is for an spd matrix of a chosen condition; give --condition as well");
+}
 
 /// Returns the spec that the options describe. @throws UsageError, io::InputError
 MatrixSpec spec_of(GenerateOptions& options) {
@@ -64,11 +79,10 @@ MatrixSpec spec_of(GenerateOptions& options) {
 }
 
 /// Generates the matrix and writes it to the file.
-/// @param has_condition true if --condition was given; otherwise a dominant diagonal makes spd matrices
-/// definite
-void generate_matrix(GenerateOptions& options, bool has_condition) {
+void generate_matrix(const CLI::App& generate, GenerateOptions& options) {
+  refuse_options_of_other_kinds(generate, parse_kind(options.kind), options.kind);
   MatrixSpec spec = spec_of(options);
-  spec.dominant = !has_condition;
+  spec.dominant = generate.count("--condition") == 0;  // makes spd matrices definite
   const Precision precision = parse_precision(options.precision);
   is_hdf5_ending(options.output);  // throws for other endings before any work is done
   std::vector<std::string> inputs;
@@ -89,15 +103,12 @@ void add_generate(CLI::App& parent) {
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
-    CLI::Option* const option = sub->add_option(name, value, help)->capture_default_str();
-    allow_real(*option, low, high);
-    return option;
+    allow_real(*sub->add_option(name, value, help)->capture_default_str(), low, high);
   };
   add_real("--low", spec.low, "uniform, symmetric: lower bound of the elements", -1e30, 1e30);
   add_real("--high", spec.high, "uniform, symmetric: upper bound of the elements", -1e30, 1e30);
-  const CLI::Option* const condition = add_real(
-      "--condition", spec.condition,
-      "condition, spd: the 2-norm condition number; spd without it: by a dominant diagonal", 1, 1e300);
+  add_real("--condition", spec.condition,
+           "condition, spd: the 2-norm condition number; spd without it: by a dominant diagonal", 1, 1e300);
   allow_whole(
       *sub->add_option("--mode", spec.mode, "condition, spd: distribution of the singular values, 1 to 5")
            ->capture_default_str(),
@@ -113,7 +124,7 @@ void add_generate(CLI::App& parent) {
       0, io::max_size);
   add_output(*sub, options->output, "FILE.h5, FILE.mtx or FILE.npy").required();
   sub->add_flag("--force", options->force, "Replace the file if it exists");
-  sub->callback([options, condition] { generate_matrix(*options, condition->count() > 0); });
+  sub->callback([options, sub] { generate_matrix(*sub, *options); });
 }
 
 /// The options of `import` and `export`.

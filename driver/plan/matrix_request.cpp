@@ -21,19 +21,6 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// Returns the keys that a kind allows in addition to kind, seed and store.
-const std::vector<std::string>& keys_of(MatrixKind kind) {
-  static const std::map<MatrixKind, std::vector<std::string>> table = {
-      {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
-      {MatrixKind::spd, {"condition", "mode"}}, {MatrixKind::condition, {"condition", "mode"}},
-      {MatrixKind::kernel, {"s", "lambda"}},    {MatrixKind::ones, {"value"}},
-      {MatrixKind::blur, blur_keys()},
-  };
-  static const std::vector<std::string> none;
-  const std::vector<std::string>* keys = find_in(table, kind);
-  return keys == nullptr ? none : *keys;
-}
-
 /// Throws if the block has a key that is not allowed. @param matrix a description for the error
 void check_keys(const io::MatrixBlock& block, const std::string& matrix, std::vector<std::string> allowed) {
   for (const auto& [name, value] : block.values) {
@@ -120,6 +107,18 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
 }
 
 }  // namespace
+
+const std::vector<std::string>& keys_of(MatrixKind kind) {
+  static const std::map<MatrixKind, std::vector<std::string>> table = {
+      {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
+      {MatrixKind::spd, {"condition", "mode"}}, {MatrixKind::condition, {"condition", "mode"}},
+      {MatrixKind::kernel, {"s", "lambda"}},    {MatrixKind::ones, {"value"}},
+      {MatrixKind::blur, blur_keys()},
+  };
+  static const std::vector<std::string> none;
+  const std::vector<std::string>* keys = find_in(table, kind);
+  return keys == nullptr ? none : *keys;
+}
 
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup) {
   const Scalar* kind = find_in(block.values, "kind");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/plan/file_facts.hpp"
 #include "io/plan/plan.hpp"
@@ -25,6 +26,9 @@ struct MatrixRequest {
   /// the file's digest and dataset), precision, sizes, nrhs and seed. The file in DIR/matrices has this name.
   std::string digest;
 };
+
+/// Returns the keys that a kind of matrix allows in addition to kind, seed and store.
+const std::vector<std::string>& keys_of(MatrixKind kind);
 
 /// Reads a block. The sizes spec.rows and spec.cols are set for files only; spec.blur has the image sizes
 /// that a block of kind blur gives.
