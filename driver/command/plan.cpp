@@ -295,6 +295,9 @@ PlannedGpus gpus_of(const PlanOptions& options, Backend backend, const std::vect
 /// Reads and expands a plan and prints its cost or all of its trials.
 void show_plan(const PlanOptions& options, Registry registry) {
   if (options.path.empty()) throw UsageError("plan: a plan's file is missing; plan --template prints one");
+  const Format format = parse_format(options.format);
+  if (format != Format::table && !options.explain)
+    throw UsageError(fmt::format("--format {}: is for --explain only", options.format));
   if (!options.gpu.empty() && options.gpu.find_first_of("0123456789") == std::string::npos) {
     throw UsageError(fmt::format(
         "--gpu {}: a GPU model is named by a part of its name that has a digit, e.g. H200", options.gpu));
@@ -318,8 +321,7 @@ void show_plan(const PlanOptions& options, Registry registry) {
   Expansion expansion = expand_plan(plan, options.path, registry, backend, gpus.capability, files);
   if (!options.shard.empty())
     expansion.trials = shard_of(std::move(expansion.trials), parse_shard(options.shard));
-  const Format format = parse_format(options.format);
-  if (options.explain && format != Format::table) {
+  if (format != Format::table) {
     const Table table = explanation(expansion, source, Reader::program);
     fmt::print("{}", format == Format::csv ? render_csv(table) : json_text(render_json(table)) + "\n");
     return;
