@@ -42,12 +42,14 @@ CLI::Option& add_output(CLI::App& command, std::string& output, const std::strin
 void add_library_option(CLI::App& command, std::vector<std::string>& paths);
 
 /// Converts an option's value to an enum.
+/// @param offered the names that an error message offers
 /// @throws UsageError with the option ("--kind"), the allowed names, and the nearest one
 template <class E>
-E parse_option(const char* option, const std::string& text) {
+E parse_option(const char* option, const std::string& text,
+               const std::vector<std::string>& offered = enum_names<E>()) {
   if (const auto value = from_string<E>(text)) return *value;
   throw UsageError(fmt::format("{} {}: unknown {}; {}allowed are {}", option, text, EnumNames<E>::noun,
-                               io::nearest_hint(text, enum_names<E>()), allowed_names<E>()));
+                               io::nearest_hint(text, offered), joined(offered)));
 }
 
 /// Returns the backend for the value of --backend, for commands that start no worker. `auto` means cuda if

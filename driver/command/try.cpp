@@ -262,8 +262,12 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
 /// Sets the request from the texts of the options. @throws UsageError
 void parse_request(TryOptions& options) {
   TryRequest& request = options.request;
+  std::vector<std::string> problems_of_one_matrix;
+  for (const Problem problem : all_problems()) {
+    if (problem->second != SecondOperand::matrix) problems_of_one_matrix.emplace_back(to_string(problem));
+  }
   for (const std::string& name : options.problems) {
-    request.problems.push_back(parse_option<Problem>("--problem", name));
+    request.problems.push_back(parse_option<Problem>("--problem", name, problems_of_one_matrix));
     if (request.problems.back()->second == SecondOperand::matrix) {
       throw UsageError(
           fmt::format("--problem {}: takes two matrices; give them in a plan (gaussweep plan --help)", name));

@@ -146,6 +146,7 @@ class Try(SweepTest):
         for words, output in (
             ([tall], "is 2 x 1"),
             ([square, "--problem", "gesvv"], "--problem gesvv: unknown problem; nearest: gesv; allowed are"),
+            ([square, "--problem", "gsv"], "allowed are trsv, "),
             ([square, "--problem", "gemm"], "takes two matrices"),
             ([square, "--problem", "gesv", "--method", "lapak"], "--method lapak: there is none here"),
             ([square, "--problem", "potrf"], "no method is left to try"),

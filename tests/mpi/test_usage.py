@@ -63,6 +63,9 @@ class Usage(SweepTest):
         self.refuse([*make, "-n", "3", "--high", "nan"], "--high: 'nan'")
         self.refuse(["status", ".", "--failures", "-1"], "--failures: '-1'")
         self.refuse(["summary", ".", "--limit", "-1"], "--limit: '-1'")
+        for kind, option, value in (("uniform", "--condition", "1e8"), ("ones", "--low", "0"), ("spd", "--uplo", "upper")):
+            self.refuse([*make, "-n", "3", "--kind", kind, option, value], f"{option}: ", kind)
+        self.refuse([*make, "-n", "3", "--kind", "spd", "--mode", "2"], "--mode: ", "--condition")
         done = self.ran([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
         self.assertIn("1024 x 1024", done.stdout)
 
@@ -70,6 +73,7 @@ class Usage(SweepTest):
         plan = self.plan(
             "name: p\nsweep:\n  - {problem: gesv, method: gauss_block, n: {H200: 48, cuda: 24, emulated: 8}}"
         )
+        self.refuse(["plan", plan, "--format", "json"], "--format json: ", "--explain")
         self.refuse(["plan", plan, "--gpu", "nonsense"], "--gpu nonsense", "has a digit, e.g. H200")
         for gpu, n in (("H200", 48), ("K20Xm", 24)):
             shown = self.ran(["plan", plan, "--gpu", gpu, "--explain", "--format", "json"])
