@@ -28,6 +28,7 @@
 #include "driver/summary/trial_columns.hpp"
 #include "driver/system/terminal.hpp"
 #include "driver/worker/admission.hpp"
+#include "io/files/memory.hpp"
 #include "io/plan/plan_schema.hpp"
 #include "kernels/matrix/generate.hpp"
 
@@ -92,6 +93,24 @@ void print_skipped(const std::vector<Trial>& trials) {
     fmt::print("and {}; --explain shows all\n", counted(reasons.size() - max_named, "more reason"));
 }
 
+/// Prints a note if trials on the CPU do not fit in this machine's memory, even if all of it is free.
+void note_memory(const std::vector<Trial>& trials, const Registry& registry) {
+  const double limit = io::usable_memory().limit;
+  const FreeMemory all_free{"", limit, limit, {limit, limit}};
+  const auto cannot_fit = [&](const Trial& trial) {
+    return trial.skip_reason.empty() && trial.backend != Backend::cuda &&
+           admit(*registry.find(trial.problem, trial.method), trial, all_free).fit != Fit::fits;
+  };
+  const auto count = static_cast<std::size_t>(std::count_if(trials.begin(), trials.end(), cannot_fit));
+  if (count == 0) return;
+  fmt::print("{}",
+             paragraph(fmt::format("note: {} on the CPU {} more than this machine's {} of memory: a run "
+                                   "here skips {}.",
+                                   counted(count, "trial"), count == 1 ? "needs" : "need", bytes_text(limit),
+                                   count == 1 ? "it" : "them"),
+                       prose_width()));
+}
+
 /// Prints a row per method and backend, the sums over all trials, and the reasons for skipped trials.
 void print_plan(const Expansion& expansion, const Registry& registry, Backend backend,
                 const TimeSource& source) {
@@ -136,6 +155,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                       matrix_bytes.size(), bytes_text(disk_bytes)),
           prose_width()));
   print_skipped(expansion.trials);
+  note_memory(expansion.trials, registry);
 }
 
 /// Returns the rule that ends sampling: "5 to 100, 1 %" (number of samples, relative noise to reach), and the

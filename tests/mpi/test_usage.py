@@ -69,6 +69,11 @@ class Usage(SweepTest):
         done = self.ran([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
         self.assertIn("1024 x 1024", done.stdout)
 
+    def test_plan_warns_of_too_little_memory(self):
+        plan = self.plan("name: p\nsweep:\n  - {problem: gesv, method: lapack, n: [8, 1000000]}")  # 16 TB
+        shown = self.ran(["plan", plan, "--backend", "host"]).stdout
+        self.assertIn("note: 1 trial on the CPU needs more than this machine's", " ".join(shown.split()))
+
     def test_plan_for_a_gpu(self):
         plan = self.plan(
             "name: p\nsweep:\n  - {problem: gesv, method: gauss_block, n: {H200: 48, cuda: 24, emulated: 8}}"
