@@ -63,7 +63,11 @@ class Usage(SweepTest):
         self.refuse([*make, "-n", "3", "--high", "nan"], "--high: 'nan'")
         self.refuse(["status", ".", "--failures", "-1"], "--failures: '-1'")
         self.refuse(["summary", ".", "--limit", "-1"], "--limit: '-1'")
-        for kind, option, value in (("uniform", "--condition", "1e8"), ("ones", "--low", "0"), ("spd", "--uplo", "upper")):
+        for kind, option, value in (
+            ("uniform", "--condition", "1e8"),
+            ("ones", "--low", "0"),
+            ("spd", "--uplo", "upper"),
+        ):
             self.refuse([*make, "-n", "3", "--kind", kind, option, value], f"{option}: ", kind)
         self.refuse([*make, "-n", "3", "--kind", "spd", "--mode", "2"], "--mode: ", "--condition")
         done = self.ran([*make, "-n", "1k", "--kind", "identity"], cwd=self.folder)
