@@ -70,7 +70,8 @@ typedef struct gaussweep_method {
   const char *summary; /* one line for `gaussweep methods`; NULL: none */
   const char *const *needs; /* properties that A must have, ends with NULL: spd, strongly_regular,
                                diagonally_dominant, triangular, nonzero_elements, nonzero_diagonal; NULL: none */
-  gaussweep_functions cuda, emulated, host; /* per backend; `emulated` is a stand-in for cuda on the CPU */
+  gaussweep_functions cuda, emulated, host; /* per backend; `emulated` is a stand-in for cuda on the CPU; `host`
+                                               is only for rows without the other two */
   int capability;        /* the least compute capability, 80 for 8.0; 0: any */
   char answer;           /* the operand that receives the answer: 'a', 'b' or 'x'; 0: 'x' */
   int keeps_inputs;      /* 1: the method does not change A and B, so they are not restored before every run */

@@ -273,6 +273,10 @@ Method method_of(const gaussweep_method& from, int number) {
     method.entry(backend) = std::move(entry);
   }
   if (method.backends.empty()) throw fault(where, "all functions of cuda, emulated and host are NULL");
+  if (method.backends.size() > 1 && method.backends.back() == Backend::host)
+    throw fault(where,
+                "host runs only in a row without cuda and emulated; name the function emulated, or give it a "
+                "row of its own");
   return method;
 }
 
