@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -69,6 +70,8 @@ void add_worker_command(CLI::App& app, Commands& commands) {
     // supervisor decides when a running trial ends.
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
+    // The supervisor may kill this process at any time. What a method has printed is then in the log.
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     try {
       commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
     } catch (const std::bad_alloc&) {

@@ -13,7 +13,9 @@ namespace gaussweep::driver {
 namespace {
 
 std::vector<std::string> environment_of(const WorkerSpec& spec) {
-  std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads)};
+  // Python and Fortran in a method have their own buffers, whose text would be lost if the worker is killed.
+  std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads),
+                                        "PYTHONUNBUFFERED=1", "GFORTRAN_UNBUFFERED_PRECONNECTED=y"};
   // malloc keeps freed memory for the next trial, because page faults on fresh pages cost more than the work
   // on them. Free memory beyond 1 GiB returns to the system. malloc uses huge pages if available.
   if (environment_value("GLIBC_TUNABLES").empty()) {

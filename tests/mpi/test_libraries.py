@@ -82,6 +82,7 @@ class Loading(LibraryTest):
             "no problem 'gesw'": table_of(row.replace("gesv", "gesw")),
             "no need 'spdd'; allowed: spd, ": table_of(f"{row}, .needs = {need}"),
             "are NULL": table_of('.name = "mine", .problem = "gesv"'),
+            "host runs only": table_of(row + ", .cuda = {.float64 = run}"),
             "'width' is declared twice": table_of(f"{row}{parameter}2"),
             "parameter_count is 99": table_of(f"{row}{parameter}99"),
             "allowed: 'i' (integer)": table_of(f"{row}, .parameter_count = 1, .parameters = {bad}'z', 1, 1, 1, NULL}}"),
@@ -158,8 +159,8 @@ static int good(const gaussweep_call *call) {
 }
 static size_t workspace(const gaussweep_call *call) { return (size_t)(8 * call->n + 1); }
 static int crashes(const gaussweep_call *call) { (void)call; abort(); }
-static int hangs(const gaussweep_call *call) { for (;;) pause(); }
-static int fails(const gaussweep_call *call) { (void)call; return 7; }
+static int hangs(const gaussweep_call *call) { puts("it waits"); for (;;) pause(); }
+static int fails(const gaussweep_call *call) { puts("a reason"); return 7; }
 static int skips(const gaussweep_call *call) { (void)call; return GAUSSWEEP_SKIP; }
 static int stops(const gaussweep_call *call) { call->info[0] = 2; return GAUSSWEEP_OK; }
 static int replaces(const gaussweep_call *call) { /* its own file, by a copy of it with one byte more */
@@ -200,7 +201,7 @@ class Running(LibraryTest):
             "lapack": ("pass", ""),
             "crashes": ("crashed", "Aborted"),
             "hangs": ("timeout", "3 s"),
-            "fails": ("error", "gesv/fails returned the error 7"),
+            "fails": ("error", "gesv/fails returned the error 7; its output: logs/worker-"),
             "skips": ("skipped", "does not take this shape"),
             "stops": ("failed", ""),
         }
@@ -210,9 +211,8 @@ class Running(LibraryTest):
             status, words = expected[record["method"]]
             self.assertEqual(record["status"], status, record["message"])
             self.assertIn(words, record["message"])
-            if status == "error":
-                log = record["message"].split()[-1]
-                self.assertTrue((directory / log).is_file(), record["message"])
+            printed = {"error": "a reason", "timeout": "it waits"}.get(status, "")
+            self.assertIn(printed, (directory / f"logs/worker-{record['rank']}.log").read_text())
             from_library = record["method"] != "lapack"
             self.assertEqual(record["library"], "mine.so" if from_library else "")
             self.assertEqual(record["library_digest"], digest if from_library else "")
