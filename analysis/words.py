@@ -42,7 +42,7 @@ _TEX = {
     # Not ^: matplotlib 3.6 would escape it.
     **{c: rf"\textsuperscript{{{d}}}" for c, d in zip("²³⁶", "236")},
     **{"·": r"\ensuremath{\cdot}", "±": r"\ensuremath{\pm}", "≤": r"\ensuremath{\le}", "≈": r"\ensuremath{\approx}"},
-    **{"λ": r"\ensuremath{\lambda}", "∞": r"\ensuremath{\infty}"},
+    **{"λ": r"\ensuremath{\lambda}", "∞": r"\ensuremath{\infty}", "−": r"\ensuremath{-}"},
 }
 _TEX_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", r"\` \' \^ \~ \" \r \v \c".split()))
 
