@@ -21,6 +21,18 @@ def basis(rows, statistic="median", with_sizes=False, is_pooled=False):
     return f"{matrices(rows, with_sizes)} Each point: {words}."
 
 
+def speedup_basis(rows, name, is_pooled=True):
+    """As `basis`, for points that are speedups by the parameter `name` (`frames.speedups`). `is_pooled`: a point is the
+    median over the seeds."""
+    seeds = most_seeds(rows) if is_pooled else 1
+    over_seeds = f"the median over up to {seeds} seeds of each seed's ratio: " if seeds > 1 else ""
+    bases = " or ".join(f"{base:g}" for base in sorted(rows["base"].unique()))
+    return (
+        f"{matrices(rows)} Each point: {over_seeds}the median time at the method's smallest value ({name} = {bases})"
+        f" over that at the value shown, of {sampled(rows)}."
+    )
+
+
 def pooled(rows):
     """Returns the largest number of trials that share a point of `frames.curves`, and their name: (3, "seeds"), or
     (2, "trials") if repetitions or hosts share a point too."""

@@ -220,14 +220,15 @@ def plots_over_size(
     ends=Series.ends,
     point="",
     y_is_rate=False,
-    reference="",
+    reference=None,
     **more,
 ):
     """Yields a Plot of the column `y` over size for each of `facets`. `low`, `high`, `ends`, `others`, `y_is_rate`: as
     in `curves`. `point`: describes a point in the caption if it is not a median of samples. `{samples}` in it is
     replaced by `sampled` and the number of trials that share a point, `{median}` by "median time" or its median over
     the seeds, `{of_seeds}` by "the median over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`.
-    `reference`: a method whose times are in every point. `more`: further fields of the Plot."""
+    `reference`: the records of a method whose times are in every point. Its name and `sampled` replace `{reference}`
+    and `{reference_samples}`. `more`: further fields of the Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
@@ -248,6 +249,10 @@ def plots_over_size(
             "of_seeds": f"the median over the {trials} of " if is_pooled else "",
             "of_rounds": over_rounds(part),
         }
+        if reference is not None:
+            same = part[["problem", "precision", "size", "matrix_name", "operands"]].drop_duplicates()
+            words_of["reference"] = reference["method"].iloc[0]
+            words_of["reference_samples"] = sampled(reference.merge(same))
         yield Plot(
             slug(name, *words.split(", ")),
             f"{title}: {words}",
@@ -256,7 +261,7 @@ def plots_over_size(
             series,
             names=names,
             note=f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n." if lost else "",
-            basis=f"{matrices(part, bool(names), reference)} Each point: " f"{point.format(**words_of)}."
+            basis=f"{matrices(part, bool(names), words_of.get('reference'))} Each point: {point.format(**words_of)}."
             if point
             else basis(part, with_sizes=bool(names), is_pooled=True),
             **more,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..captions import basis, matrices, sampled
+from ..captions import basis, matrices, sampled, speedup_basis
 from ..frames import (
     RATIO_INTERVAL,
     answered,
@@ -134,9 +134,10 @@ def over_parameter(page, results, experiment, drawing, rows):
         size = value_count[value_count == value_count.max()].index.max()
         series = []
         has_several_kinds = part["matrix_kind"].nunique() > 1
-        at = part[part["size"] == size]
-        for i, ((method, rest, kind), group) in enumerate(at.groupby(["method", "rest", "matrix_kind"])):
-            group = group.drop_duplicates("value")
+        line = ["method", "rest", "matrix_kind"]
+        at = part[part["size"] == size].drop_duplicates([*line, "value"])
+        earlier_fits = len(fits)
+        for (method, rest, kind), group in at.groupby(line):
             label = ", ".join(w for w in (method, terse(rest), kind if has_several_kinds else "") if w)
             method_series = _series_of_method(
                 what, label, group, fits, dict(precision=precision, device=device, size=size)
@@ -156,7 +157,7 @@ def over_parameter(page, results, experiment, drawing, rows):
                 series,
                 seconds=what == "seconds",
                 xlog=False if what == "reciprocal" else None,
-                basis=basis(at),
+                basis=_basis(what, name, at, fits[earlier_fits:]),
             )
         )
     plot_count = page.plots(figures)
@@ -181,6 +182,20 @@ def over_parameter(page, results, experiment, drawing, rows):
         page.remark("Fewer than three numbers of blocks: nothing to fit.")
         return True
     return bool(plot_count)
+
+
+def _basis(what, name, rows, fits):
+    """Returns the caption's sentences for a figure of `over_parameter`. `fits`: the fits of its lines."""
+    if what == "seconds":
+        return basis(rows)
+    if what == "speedup":
+        return speedup_basis(rows, name, is_pooled=False)
+    points, above = (sum(fit[column] for fit in fits) for column in ("points", "above"))
+    left_out = f" Not drawn: {points - above} of {points} points, whose t is at most K." if above < points else ""
+    return (
+        f"{matrices(rows)} t: the median of {sampled(rows)}. K and c of each line: t = K + c / {name}, fitted by least"
+        f" squares.{left_out}"
+    )
 
 
 def _series_of_method(what, label, group, fits, columns):

@@ -6,7 +6,7 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
-from ..captions import is_rectangular, matrices, most_seeds, sampled
+from ..captions import is_rectangular, speedup_basis
 from ..frames import (
     AT_LARGEST,
     RATIO_INTERVAL,
@@ -119,8 +119,8 @@ def over_baseline(page, results, baseline=""):
         "ylog": True,
         "y_is_rate": True,
         "lines_at": [(1, name)],
-        "reference": name,
-        "point": f"the {{median}} of {name}, divided by that of the method, of {{samples}}",
+        "reference": base,
+        "point": "the {median} of {reference} ({reference_samples}), divided by that of the method ({samples})",
     }
     page.plots(
         plots_over_size(rows, slug("over", name), f"Speedup over {name}", f"speedup over {name}", "gain", **options)
@@ -176,17 +176,13 @@ def _speedup_plots(rows, name):
             for (method, rest, which), part in group.groupby(["method", "rest", "which"])
         ]
         series.sort(key=lambda s: -len(s.x))
-        seeds = most_seeds(group)
-        over_seeds = f"the median over up to {seeds} seeds of each seed's ratio: " if seeds > 1 else ""
         yield Plot(
             slug("speedup", name, problem, precision, device),
             f"Speedup by {name}: {problem}, {precision}, n = {size}, {device}",
             name,
             "speedup",
             series,
-            basis=f"{matrices(group)} Each point: {over_seeds}the median time at the method's smallest value ({name} ="
-            f" {' or '.join(f'{base:g}' for base in sorted(group['base'].unique()))}) over that at the value shown, of"
-            f" {sampled(group)}.",
+            basis=speedup_basis(group, name),
         )
 
 

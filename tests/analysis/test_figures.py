@@ -176,6 +176,11 @@ class FiguresTest(unittest.TestCase):
                 self.assertEqual(set(words.split()), {"[6F22][5B57]"})
                 self.assertLessEqual(max(map(len, words.splitlines())), width)
 
+    def test_tex_has_all_characters_of_own_words(self):
+        for plot, kept, caption in drawn(everything()).values():
+            for words in (caption, plot.xlabel, plot.ylabel, *(plot.names or ()), *(s.label for s in kept)):
+                self.assertEqual(figures._tex_glyphs(words), " ".join(words.split()))
+
     def test_a_stage_is_not_part_of_the_name_of_its_trial(self):
         words = {"lu, spd: update": "a", "crout, spd: factor": "b", "crout, uniform: factor": "c"}
         self.assertEqual(list(merged(words, words)), ["lu, spd", "crout, spd", "crout, uniform"])
@@ -196,6 +201,20 @@ class FiguresTest(unittest.TestCase):
         ((_, kept, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("history-")]
         self.assertEqual(sorted(int(re.search(r"n = (\d+)", s.label).group(1)) for s in kept), [32, 64, 128])
         self.assertIn("at the largest size with the line's method, matrix and outcome.", caption)
+
+    def test_captions_of_a_papers_ratios_name_their_reference_and_points_that_are_left_out(self):
+        night = fixture.Night("fuhrmann-figure-6.4")
+        times = {1: 5.0, 2: 3.0, 4: 1.9, 8: 1.0, 16: 1.3}  # K is 0.975 s, and t at least that; another line has less
+        for method, last in (("gauss_cyclic_halving", 1.3), ("gauss_cyclic_decrement", 0.2)):
+            for blocks, time in (times | {16: last}).items():
+                more = {"gpu": GPU, "parameters": {"blocks": blocks}, "samples": 7, "scatter": 0}
+                night.trial("gesv", method, 900, time, **more)
+        captions = {name: caption for name, (_, _, caption) in drawn(night).items()}
+        (speedup,) = [c for name, c in captions.items() if name.startswith("fuhrmann-figure-6.4-speedup")]
+        (fitted,) = [c for name, c in captions.items() if name.startswith("fuhrmann-figure-4.3-reciprocal")]
+        self.assertIn("smallest value (blocks = 1) over that at the value shown, of 7 samples.", speedup)
+        self.assertIn("t = K + c / blocks, fitted by least squares.", fitted)
+        self.assertIn("of 10 points, whose t is at most K.", fitted)
 
     def test_scaled_columns_have_no_measured_line(self):
         full = {"grid": "full"}
@@ -462,11 +481,13 @@ class FiguresTest(unittest.TestCase):
         for seeds, words in (((1,), "median time"), ((1, 2, 6), "median over the seeds of the median time")):
             night = fixture.Night("seeds")
             for n, seed in itertools.product((64, 128), seeds):
-                for method, time in (("crout", 4e-6), ("lapack", 1e-6 * seed)):
+                for method, time, samples in (("crout", 4e-6, 5), ("lapack", 1e-6 * seed, 9)):
                     more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
-                    night.trial("gesv", method, n, time, reference_method="lapack", scatter=0, **more)
+                    more.update(reference_method="lapack", scatter=0, samples=samples)
+                    night.trial("gesv", method, n, time, **more)
             ((_, (series,), caption),) = [p for name, p in drawn(night).items() if name.startswith("over-lapack")]
-            self.assertIn(f"Each point: the {words} of lapack, divided by that of the method, of 5 samples", caption)
+            words = f"Each point: the {words} of lapack (9 samples), divided by that of the method (5 samples"
+            self.assertIn(words, caption)
             np.testing.assert_allclose(series.y, np.median(seeds) / 4)
 
     def test_transfers_and_energy_are_medians_over_the_seeds(self):
@@ -489,7 +510,7 @@ class FiguresTest(unittest.TestCase):
             night.trial("gesv", method, n, 1e-6 * n * (1 + i), **more)
         captions = {name.partition("-")[0]: caption for name, (_, _, caption) in drawn(*nights).items()}
         self.assertIn("Each point: the median over up to 2 trials of the medians of 5 samples.", captions["time"])
-        self.assertIn("of 5 samples in each of up to 2 trials.", captions["over"])
+        self.assertIn("(5 samples in each of up to 2 trials).", captions["over"])
 
     def test_captions_name_all_matrices(self):
         night = fixture.Night("many")
