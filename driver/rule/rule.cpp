@@ -52,7 +52,9 @@ Json box_json(const Box& box) {
   json["method"] = box.choice.method;
   json["parameters"] = Json::parse(box.choice.parameters);
   json["sizes"] = box.measured_tasks;
-  json["regret"] = {{"mean", box.mean}, {"worst", box.worst}};
+  const bool is_measured = box.measured_tasks > 0;
+  json["regret"] = {{"mean", is_measured ? Json(box.mean) : Json()},
+                    {"worst", is_measured ? Json(box.worst) : Json()}};
   json["instead"] = Json::array();
   for (const Alternative& other : box.alternatives) {
     json["instead"].push_back({{"method", other.choice.method},
@@ -73,7 +75,7 @@ Box box_from(const Json& json) {
   box.n = span_from(json, "n");
   box.choice = choice_from(json);
   box.measured_tasks = json.value("sizes", std::int64_t{0});
-  if (json.contains("regret")) {
+  if (json.contains("regret") && box.measured_tasks > 0) {
     box.mean = json.at("regret").at("mean").get<double>();
     box.worst = json.at("regret").at("worst").get<double>();
   }

@@ -170,8 +170,13 @@ TEST(Rule, FourEvaluatorsAgreeOnRandomQuestions) {
 
 TEST(Rule, IsTheSameAfterReading) {
   const TestFolder scratch;
-  const Rule rule = example_rule();
+  Rule rule = example_rule();
+  Box& unmeasured = rule.parts.front().boxes.front();
+  unmeasured.measured_tasks = 0;
+  unmeasured.mean = unmeasured.worst = 0;
   write_rule(scratch / "rule", rule);
+  const auto regret = to_json(rule).at("parts").at(0).at("boxes").at(0).at("regret");
+  EXPECT_TRUE(regret.at("mean").is_null() && regret.at("worst").is_null()) << regret;
   EXPECT_EQ(to_json(read_rule(scratch / "rule")), to_json(rule));
   EXPECT_EQ(to_json(read_rule(scratch / "rule" / "rule.json")), to_json(rule));
 }
