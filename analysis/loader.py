@@ -159,6 +159,8 @@ def find_files(arguments):
         results, journal = path / "results.h5", path / "journal.jsonl"
         if not argument:  # Path("") is the current folder
             raise ReportError("an empty name is not an input; give a run directory or a results file")
+        if path.name == "journal.jsonl" and path.is_file():
+            raise ReportError(f"{path} is a run's journal; give the run directory {path.parent}")
         if path.is_file():
             if not restorations.is_restoration(path):
                 found.append(path)

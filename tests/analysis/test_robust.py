@@ -162,6 +162,7 @@ class RobustTest(unittest.TestCase):
             ("text.h5", "nothing to report on"),
             ("empty", "no results.h5 here"),
             ("killed", "gaussweep merge"),
+            ("killed/journal.jsonl", "give the run directory"),
             ("absent", "no such file"),
         ):
             _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
