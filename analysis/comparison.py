@@ -39,7 +39,8 @@ def _output_of(*arguments):
         command = [_program(), *(sets.get(each, str(each)) for each in arguments), "--format", "json"]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode not in (0, REGRESSION):
-        words = done.stderr.strip()
+        # Takes the error, without the notes before it.
+        words = f"\n{done.stderr.strip()}".rpartition("\ngaussweep: ")[2].strip().removesuffix(".")
         for files, path in sets.items():
             words = words.replace(path, ", ".join(map(str, files)))
         # Shows paths relative to the current folder, because pages are sent to others, who should not see its path.
@@ -85,6 +86,21 @@ def _last_and_earlier(results):
 def regressions_of(results):
     """Returns the regressions of the last runs, as sentences of compare. @raises CannotCompare"""
     return [words for new, base in _last_and_earlier(results) for words in _compared(base, new)["regressions"]]
+
+
+def differences_of(results):
+    """Returns what compare found to differ between the last runs and the earlier ones: parameters, tolerances and
+    matrix files, as texts; an empty list if times cannot be compared."""
+    found = []
+    try:
+        for new, base in _last_and_earlier(results):
+            compared = _compared(base, new)
+            found += compared["changed_parameters"]
+            found += [f"tolerance: {words}" for words in compared["changed_tolerances"]]
+            found += [f"matrix file {name}" for name in compared["changed_files"]]
+    except CannotCompare:
+        return []
+    return list(dict.fromkeys(found))
 
 
 def advice_of(results):

@@ -4,7 +4,7 @@ trials."""
 import numpy as np
 import pandas as pd
 
-from ..comparison import CannotCompare, advice_of, regressions_of, trend_of, verdicts_of
+from ..comparison import CannotCompare, advice_of, differences_of, regressions_of, trend_of, verdicts_of
 from ..captions import matrices
 from ..frames import best, slug
 from ..loader import STATUSES, TRIAL
@@ -92,19 +92,21 @@ def _base_words(results, rows):
     plans["text"] = [results.files[file][1].get("plan", "") for file in plans["file"]]
     versions = plans.groupby("plan_name")["text"].nunique()
     changed = [name for name in runs.index if versions[name] > 1]
+    differences = _listed(differences_of(results), "; ")
     if len(runs) == 1:
-        return f"{since} of {'the plan, whose text changed' if changed else 'the same plan'}"
+        plan = "the plan, whose text changed" if changed else "the same plan"
+        return f"{since} of {plan}{f' ({differences})' if differences else ''}"
     of_plans = [f"{count} of {name}" for name, count in runs.items()] if (runs > 1).any() else []
     details = [", ".join(of_plans)] if len(runs) <= MOST_PLANS else []
     details += [f"the text of {_listed(changed)} changed"] if changed else []
-    details = "; ".join(filter(None, details))
+    details = "; ".join(filter(None, [*details, differences]))
     return f"{since} of {len(runs)} plans{f' ({details})' if details else ''}"
 
 
-def _listed(names):
+def _listed(names, separator=", "):
     """Returns "a, b and 3 more"."""
     more = len(names) - MOST_PLANS
-    return ", ".join(names[:MOST_PLANS]) + (f" and {more} more" if more > 0 else "")
+    return separator.join(names[:MOST_PLANS]) + (f" and {more} more" if more > 0 else "")
 
 
 def sentences(results):

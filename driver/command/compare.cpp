@@ -417,16 +417,19 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
   return exit_ok;
 }
 
-/// Returns the reason why two sets have no pair: different GPU or CPU models, or different trials.
-std::string no_pair_words(const Sides& sides, const Comparison& comparison) {
+/// Returns the reason why two sets have no pair: different GPU or CPU models or threads, or different trials.
+/// Programs that read JSON, such as the report, get no hint about options.
+std::string no_pair_words(const Sides& sides, const Comparison& comparison, Format format) {
   const Comparison on_all_places = compare(sides.base, sides.now, /*rules=*/{});
   if (!on_all_places.pairs.empty()) {
     const Pair& pair = on_all_places.pairs.front();
     return fmt::format(
-        "have {} in common, but base ran on {} and new on {}. Times of different models show no changes over "
-        "time; without --same-models they are shown next to each other",
+        "have {} in common, but base ran on {} and new on {}. Times of different models or numbers of "
+        "threads "
+        "show no changes over time{}",
         counted(on_all_places.pairs.size(), "trial"), one_line_printable(pair.base_place),
-        one_line_printable(pair.new_place));
+        one_line_printable(pair.new_place),
+        format == Format::json ? "" : "; without --same-models they are shown next to each other");
   }
   return fmt::format(
       "have no trial in common: nothing can be compared. All must come from plans that share methods, "
@@ -450,7 +453,7 @@ int compare_to_stdout(const CompareOptions& options) {
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
-        fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison)));
+        fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison, format)));
   }
   note_cpus(sides.base, sides.now, rules.same_places || options.sets.size() == 1);
   for (const auto& [side, where] : {std::pair(&sides.base, "base: "), std::pair(&sides.now, "new: ")}) {

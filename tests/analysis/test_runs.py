@@ -47,6 +47,23 @@ class OneFileTest(unittest.TestCase):
         words = page_of(first, second).words("overview")
         self.assertIn("Since the last run of the plan, whose text changed: 6 trials in both", words)
 
+    def test_names_a_tolerance_that_changed(self):
+        first, second = run(1), run(2)
+        second.attributes["plan"] += "tolerance: 8\n"
+        for record in second.records:
+            record["tolerance"] = 8.0
+        words = page_of(first, second).words("overview")
+        self.assertIn("the last run of the plan, whose text changed (tolerance: 16 -> 8): 6 trials in both", words)
+
+    def test_runs_with_other_threads_are_not_compared_but_named(self):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for day, night in enumerate(nights, 1):
+            night.hosts = [dict(host, blas_threads=day) for host in night.hosts]
+            night.trial("gesv", "lapack", 64, 1e-3, run_id=f"run-{day}", start_time=f"2026-01-0{day}T00:00:00Z")
+        words = page_of(*nights).words("overview")
+        self.assertRegex(words, r"not compared: [^:]*0\.h5 and [^:]*1\.h5 have 1 trial in common, but base ran on")
+        self.assertNotIn("--same-models", words)
+
     def test_trials_with_other_repeats_are_the_same(self):
         nights = [run(1), run(2), run(3), run(4, 3.5)]
         nights[3].attributes["plan"] += "repeats: 9\n"
