@@ -36,7 +36,7 @@ struct GenerateOptions {
 /// Throws if the user gave an option that only other kinds of matrices have. The options of a blur are
 /// checked in `spec_of`.
 void refuse_options_of_other_kinds(const CLI::App& generate, MatrixKind kind, const std::string& name) {
-  std::vector<std::string> allowed = keys_of(kind);
+  std::vector<std::string> allowed = matrix_keys(kind);
   if (kind == MatrixKind::triangular) allowed.emplace_back("uplo");
   for (const char* key : {"low", "high", "condition", "mode", "s", "value", "uplo"}) {
     if (generate.count(fmt::format("--{}", key)) > 0 &&

@@ -66,7 +66,7 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
                         io::nearest_hint(name, enum_names<MatrixKind>()), joined(enum_names<MatrixKind>())));
   }
   std::vector<std::string> allowed = {"kind", "seed", "store"};
-  allowed.insert(allowed.end(), keys_of(*kind).begin(), keys_of(*kind).end());
+  allowed.insert(allowed.end(), matrix_keys(*kind).begin(), matrix_keys(*kind).end());
   check_keys(block, "kind " + name, allowed);
   MatrixRequest request;
   request.kind = name;
@@ -108,7 +108,7 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
 
 }  // namespace
 
-const std::vector<std::string>& keys_of(MatrixKind kind) {
+const std::vector<std::string>& matrix_keys(MatrixKind kind) {
   static const std::map<MatrixKind, std::vector<std::string>> table = {
       {MatrixKind::uniform, {"low", "high"}},   {MatrixKind::symmetric, {"low", "high"}},
       {MatrixKind::spd, {"condition", "mode"}}, {MatrixKind::condition, {"condition", "mode"}},

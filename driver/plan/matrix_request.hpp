@@ -28,7 +28,7 @@ struct MatrixRequest {
 };
 
 /// Returns the keys that a kind of matrix allows in addition to kind, seed and store.
-const std::vector<std::string>& keys_of(MatrixKind kind);
+const std::vector<std::string>& matrix_keys(MatrixKind kind);
 
 /// Reads a block. The sizes spec.rows and spec.cols are set for files only; spec.blur has the image sizes
 /// that a block of kind blur gives.
