@@ -26,7 +26,7 @@ def _program():
     raise CannotCompare("the program gaussweep was not found (set GAUSSWEEP to its path)")
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=None)
 def _output_of(*arguments):
     """Runs the program and returns its JSON output. An argument that is a tuple stands for a folder with these results
     files, which `gaussweep compare` reads as one set, such as the shards of a sweep. @raises CannotCompare"""
@@ -42,6 +42,8 @@ def _output_of(*arguments):
         # Takes the error, without the notes before it.
         words = f"\n{done.stderr.strip()}".rpartition("\ngaussweep: ")[2].strip().removesuffix(".")
         for files, path in sets.items():
+            for i, file in enumerate(files):
+                words = words.replace(f"{path}/{i}/results.h5", str(file))
             words = words.replace(path, ", ".join(map(str, files)))
         # Shows paths relative to the current folder, because pages are sent to others, who should not see its path.
         raise CannotCompare(
@@ -90,16 +92,16 @@ def regressions_of(results):
 
 def differences_of(results):
     """Returns what compare found to differ between the last runs and the earlier ones: parameters, tolerances and
-    matrix files, as texts; an empty list if times cannot be compared."""
+    matrix files, as texts. Leaves out plans whose times cannot be compared."""
     found = []
-    try:
-        for new, base in _last_and_earlier(results):
+    for new, base in _last_and_earlier(results):
+        try:
             compared = _compared(base, new)
-            found += compared["changed_parameters"]
-            found += [f"tolerance: {words}" for words in compared["changed_tolerances"]]
-            found += [f"matrix file {name}" for name in compared["changed_files"]]
-    except CannotCompare:
-        return []
+        except CannotCompare:
+            continue
+        found += compared["changed_parameters"]
+        found += [f"tolerance: {words}" for words in compared["changed_tolerances"]]
+        found += [f"matrix file {name}" for name in compared["changed_files"]]
     return list(dict.fromkeys(found))
 
 

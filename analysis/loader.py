@@ -160,6 +160,8 @@ def find_files(arguments):
         if not argument:  # Path("") is the current folder
             raise ReportError("an empty name is not an input; give a run directory or a results file")
         if path.name == "journal.jsonl" and path.is_file():
+            if len(arguments) > 1:  # for example DIR/*
+                continue
             raise ReportError(f"{path} is a run's journal; give the run directory {path.parent}")
         if path.is_file():
             if not restorations.is_restoration(path):

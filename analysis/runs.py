@@ -55,9 +55,9 @@ def _sets(records):
 
 
 def run_starts(records):
-    """Returns the start of each record's run. A run that was resumed has several ids in one file, and begins with the
-    first of them. As for `gaussweep trend`, a set of runs in a file is one run. `records`: the columns of TRIAL, and
-    run_id, start_time, status and file."""
+    """Returns the start of each record's run. The records of a resumed run begin at different times, and those of
+    merged shards have several run ids. As for `gaussweep trend`, a set of runs in a file is one run. `records`: the
+    columns of TRIAL, and run_id, start_time, status and file."""
     start = records.groupby(["plan_name", "run_id"])["start_time"].transform("min")
     order = records.assign(start_=start, trial_=records.groupby(TRIAL, sort=False).ngroup())
     order = order.sort_values("start_", kind="stable")

@@ -154,12 +154,16 @@ def _race(rows, baseline):
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
     tried = {f"{row['method']} {row['backend']}" for row in rows if row["worst"] > 0}
+    # The vendor's name comes from the GPU's records if there are any, because the CPU has another vendor.
+    vendor = max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
+    vendor = vendor or max((row["vendor"] for row in rows), default="")
     race = {
         **{name: first[name] for name in TASK},
         "task": first["task"],
         "matrix_name": first["matrix_name"],
         "methods": len(tried),
         "tried": ", ".join(sorted(tried)),
+        "has_vendor": any(row["method"] == vendor and row["worst"] > 0 for row in rows),
         "winner": "",
         "backend": "emulated" if first["backend"] == "emulated" else "",  # the winner's, if there is one
         "parameters": "",
@@ -186,10 +190,7 @@ def _race(rows, baseline):
     limit = best["limit"] / best["gpus"]
     race.update(gpus=int(best["gpus"]), limit=limit, bound=best["bound"] or "", share=limit / best["median"])
     race.update(launch_bound=best["launch_bound"] == 1)
-    # The vendor's name comes from the GPU's records if there are any, because the CPU has another vendor. The fastest
-    # configuration of that method is the baseline.
-    name = baseline or max((row["vendor"] for row in rows if row["backend"] == "cuda"), default="")
-    name = name or max((row["vendor"] for row in rows), default="")
+    name = baseline or vendor  # the fastest configuration of this method is the baseline
     baseline_row = next((row for row in passed if row["method"] == name), None)
     if baseline_row is not None:
         race.update(baseline=name, over_baseline=baseline_row["median"] / best["median"])
@@ -250,7 +251,8 @@ def _joined(frames):
 def _races(records, devices, baseline):
     """Returns `races` and `pooled` as `grids` describes them. The index is the row number of a race's first record."""
     races, pooled = _pooled_races(records, devices, baseline)
-    return races.drop(columns="tried", errors="ignore"), pooled.drop(columns="tried", errors="ignore")
+    names = ["tried", "has_vendor"]
+    return races.drop(columns=names, errors="ignore"), pooled.drop(columns=names, errors="ignore")
 
 
 def _pooled_races(records, devices, baseline):
@@ -265,7 +267,9 @@ def _pooled_races(records, devices, baseline):
     several = group["task"].transform("size") > 1
     if not several.any():
         return races, races
-    full_races = races.loc[several & with_common_methods(races, pool, "methods", "tried"), [*TASK, "pool"]]
+    full_races = races.loc[
+        several & with_common_methods(races, pool, "methods", "tried", "has_vendor"), [*TASK, "pool"]
+    ]
     pooled_records = records.merge(full_races, on=TASK)
     pooled_records = pooled_records.assign(
         matrix_digest=pooled_records["pool"], matrix_seed=0, task=pooled_records["pool"]
@@ -292,14 +296,23 @@ def _has_other_competitors(tried, pooled):
     return any(not set(race.split(", ")) <= set(pooled.split(", ")) for race in competing)
 
 
-def with_common_methods(races, pool, count, tried):
+def with_common_methods(races, pool, count, tried, has_vendor):
     """Returns a mask of the races that count when the races of each pool are pooled. They have the same methods,
     because times on different matrices cannot be compared. Sets of methods with more than emulated kernels are
-    preferred, then the set with most methods, then that with most races. `count` and `tried`: the columns with the
-    number and the names of the methods."""
+    preferred, then those with most methods, then those with the vendor's method, then the set with most races. The
+    program has the same rule (driver/summary/verdict_grid.cpp). `count`, `tried` and `has_vendor`: the columns with the
+    number and the names of the methods, and whether the vendor's is among them."""
     size = races.groupby([*pool, tried])[count].transform("size")
     only_emulated = races[tried].str.fullmatch(ONLY_EMULATED)
-    rank = pd.DataFrame({"emulated": only_emulated, "count": -races[count], "size": -size, "tried": races[tried]})
+    rank = pd.DataFrame(
+        {
+            "emulated": only_emulated,
+            "count": -races[count],
+            "lacks_vendor": ~races[has_vendor].astype(bool),
+            "size": -size,
+            "tried": races[tried],
+        }
+    )
     order = rank.sort_values(list(rank), kind="stable").index
     chosen = races.loc[order].groupby(pool, sort=False)[tried].transform("first")
     return races[tried] == chosen.reindex(races.index)

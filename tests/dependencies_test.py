@@ -307,6 +307,9 @@ def no_include_cycles():
                     folders[from_folder].add(to_folder)
     check(len(files) > 200, f"only {len(files)} files include others")
     levels = {f"kernels/{folder}": level for level, layer in enumerate(KERNEL_LAYERS) for folder in layer.split()}
+    unordered = {p.name for p in (SOURCE / "kernels").iterdir() if p.is_dir()} - set(PROBLEMS) - {"cuda"}
+    unordered -= {name for layer in KERNEL_LAYERS for name in layer.split()}
+    check(not unordered, f"these folders of kernels/ have no place in KERNEL_LAYERS: {sorted(unordered)}")
     for one, others in folders.items():
         for other in others:
             if one in levels and other in levels:

@@ -81,7 +81,7 @@ if [ $sanitize = yes ]; then
   rm -f "$build".memcheck.*.log "$build".racecheck.*.log
   sanitizer memcheck '-*Peaks*:RecordingOnGpu.*Refused*:Gpu.*Refused*' &
   memcheck=$!
-  sanitizer racecheck '-*Peaks*:*VendorRows*:RecordingOnGpu.VendorRoutines*' || failed=1
+  sanitizer racecheck '-*Peaks*:*VendorMethods*:RecordingOnGpu.VendorRoutines*' || failed=1
   wait $memcheck || failed=1
   "$source_dir"/tests/gpu/sanitize.sh "$build/tests/gpu_tests" "$build.orders" --seconds "$seconds" || failed=1
 fi

@@ -13,7 +13,11 @@ from .glance import glance, leaders_table
 
 MOST_TALLIES = 60  # a table of wins with more rows is folded
 RACING = "problem precision task size device method backend status seconds_median answered".split()
-RANKED = [*RACING, *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split()]
+RANKED = [
+    *RACING,
+    *"matrix_kind config seconds_q1 seconds_q3 gflops peak_share residual_ratio".split(),
+    "reference_method",
+]
 
 
 def overview(page, results):
@@ -143,11 +147,15 @@ def _pooled(records):
     if not (records.groupby([*race, "pool"])["task"].nunique() > 1).any():
         return records.drop(columns="pool")
     tried = records[records["status"] != "skipped"]
-    races = (
-        tried.groupby([*race, "pool", "task"])["method"].agg(lambda names: ", ".join(sorted(set(names)))).reset_index()
+    races = tried.assign(is_vendors=tried["method"] == tried["reference_method"])
+    races = races.groupby([*race, "pool", "task"]).agg(
+        method=("method", lambda names: ", ".join(sorted(set(names)))), has_vendor=("is_vendors", "any")
     )
+    races = races.reset_index()
     races["count"] = races["method"].str.count(", ") + 1
-    tried = tried.merge(races.loc[with_common_methods(races, [*race, "pool"], "count", "method"), [*race, "task"]])
+    tried = tried.merge(
+        races.loc[with_common_methods(races, [*race, "pool"], "count", "method", "has_vendor"), [*race, "task"]]
+    )
     configuration = [*race, "pool", "method", "backend", "config"]
     rates = ["gflops", "peak_share"]  # computed from the pooled time
     tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)

@@ -110,17 +110,25 @@ void note_cpus(const io::Results& base, const io::Results& now, bool same_models
   };
   const std::set<std::string> before = models_of(base), after = models_of(now);
   if (before.empty() || after.empty() || before == after) return;
-  std::set<std::string> shared;
-  std::set_intersection(before.begin(), before.end(), after.begin(), after.end(),
-                        std::inserter(shared, shared.end()));
+  const auto without = [](const std::set<std::string>& models, const std::set<std::string>& others) {
+    std::set<std::string> rest;
+    std::set_difference(models.begin(), models.end(), others.begin(), others.end(),
+                        std::inserter(rest, rest.end()));
+    return rest;
+  };
+  const std::set<std::string> only_before = without(before, after), only_after = without(after, before);
+  if (same_models && only_before.size() < before.size()) {
+    std::string text = "note: times on other CPU models or numbers of threads were left out:";
+    if (!only_before.empty()) text += fmt::format(" in base {}", text_of(only_before));
+    if (!only_after.empty())
+      text += fmt::format("{} in new {}", only_before.empty() ? "" : ",", text_of(only_after));
+    print_stderr(text + "\n");
+    return;
+  }
   print_stderr(
-      same_models && !shared.empty()
-          ? fmt::format("note: times of CPU methods are compared on {} only; base has also run on {}, "
-                        "new on {}\n",
-                        text_of(shared), text_of(before), text_of(after))
-          : fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch "
-                        "overheads cannot be compared\n",
-                        text_of(before), text_of(after)));
+      fmt::format("note: the CPUs differ: {} in base, {} in new; times of CPU methods and launch overheads "
+                  "cannot be compared\n",
+                  text_of(before), text_of(after)));
 }
 
 /// Loads a set: merges its runs, and keeps the records that pass the filters.

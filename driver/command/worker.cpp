@@ -71,7 +71,7 @@ void add_worker_command(CLI::App& app, Commands& commands) {
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
     // The supervisor may kill this process at any time. What a method has printed is then in the log.
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    std::setvbuf(stdout, nullptr, _IONBF, 0);
     try {
       commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
     } catch (const std::bad_alloc&) {

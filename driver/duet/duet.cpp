@@ -104,7 +104,12 @@ class Build {
     int signal = 0;
     const bool was_stopped = stop_signals(&signal) > 0;
     note_end(exit_code_now(), was_stopped ? fmt::format("signal {}", strsignal(signal)) : "");
-    directory_.write_results(/*now=*/true);
+    try {
+      directory_.write_results(/*now=*/true);
+    } catch (const io::StorageError&) {
+      note_end(exit_broken, "results.h5 could not be written");
+      throw;
+    }
   }
 
   void note_end(ExitCode code, const std::string& reason) {

@@ -261,13 +261,23 @@ std::vector<Sweep> sweeps_of(const std::vector<PlanPart>& parts) {
   std::vector<Sweep> sweeps;
   for (const auto& [key, runs] : groups) {
     const auto& [folder, plan_name, count] = key;
+    const auto parent_of = [&](std::size_t run) {
+      return without_last_slash(parts[run].directory).parent_path();
+    };
+    // Several sweeps of one plan have a parent directory each. A shard that ran twice is no other sweep.
     std::set<std::int64_t> numbers;
-    for (const auto& [run, number] : runs) numbers.insert(number);
-    const bool is_several = numbers.size() < runs.size();
+    std::map<fs::path, std::set<std::int64_t>> numbers_below;
+    for (const auto& [run, number] : runs) {
+      numbers.insert(number);
+      numbers_below[parent_of(run)].insert(number);
+    }
+    const bool is_several =
+        numbers.size() < runs.size() &&
+        std::any_of(numbers_below.begin(), numbers_below.end(),
+                    [](const auto& parent_numbers) { return parent_numbers.second.size() > 1; });
     std::map<fs::path, Sweep> by_folder;
     for (const auto& [run, number] : runs) {
-      const fs::path parent = without_last_slash(parts[run].directory).parent_path();
-      Sweep& sweep = by_folder[is_several ? parent : fs::path()];
+      Sweep& sweep = by_folder[is_several ? parent_of(run) : fs::path()];
       sweep.folder = folder;
       sweep.plan_name = plan_name;
       sweep.count = count;

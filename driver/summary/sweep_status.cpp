@@ -315,8 +315,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   }
   for (const IncompleteSweep& sweep : statuses.incomplete)
     for (const std::string& what : sweep.missing) text += fmt::format("Note:    {}\n", what);
-  if (sum.unexpected > 0) {
-    const Table failures = failures_of(all);
+  if (const Table failures = failures_of(all); !failures.rows.empty()) {
     const bool is_shortened = failures.rows.size() < static_cast<std::size_t>(sum.unexpected);
     text += fmt::format("\nNot as expected ({}{}):\n", sum.unexpected,
                         is_shortened ? fmt::format(", {} of them listed", failures.rows.size()) : "") +

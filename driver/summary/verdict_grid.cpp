@@ -276,10 +276,9 @@ bool is_only_emulated(const Methods& methods) {
 /// of races.
 RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
   const auto rank = [](const RacesByMethods::value_type& some) {
-    const std::vector<const Group*>& groups = some.second.front()->groups;
-    const std::string vendor = vendor_of(groups);
-    const bool has_vendor = std::any_of(groups.begin(), groups.end(),
-                                        [&](const Group* group) { return is_named(group->first(), vendor); });
+    const std::string vendor = vendor_of(competitors(some.second.front()->groups));
+    const bool has_vendor = std::any_of(some.first.begin(), some.first.end(),
+                                        [&](const auto& method) { return method.first == vendor; });
     return std::tuple(!is_only_emulated(some.first), some.first.size(), has_vendor, some.second.size());
   };
   return std::max_element(races.begin(), races.end(),

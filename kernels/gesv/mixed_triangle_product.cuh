@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(block_threads)
                 lane_rows = band_order / 32;  // per warp, and per thread
   static_assert(
       block_threads == 2 * band_order && warp_columns == 16,
-      "one thread per row and per column of a tile; the reduction below needs 16 warp_columns per warp");
+      "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
   __shared__ double x[2 * band_order];  // elements of C y for the tile's rows, then for its columns
   __shared__ double row_sums[warps][band_order], column_sums[band_order];
   const bool diagonal = blockIdx.x == blockIdx.y;

@@ -1,6 +1,7 @@
 """Tests rules and refined sweeps with the whole program."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -63,7 +64,8 @@ class RuleTest(SweepTest):
         done = self.ran(["rule", "--changes", nights, "--format", "json"])
         self.assertIsInstance(json.loads(done.stdout)["changes"], list)
         self.assertIn(f"note: {nights}/2: other programs used the CPUs", done.stderr)
-        self.assertIn("note: CPU methods ran with 1 and 2 threads per rank", done.stderr)
+        if len(os.sched_getaffinity(0)) > 1:  # a rank has at most as many threads as CPUs
+            self.assertIn("note: CPU methods ran with 1 and 2 threads per rank", done.stderr)
 
     def test_the_template_is_a_plan_for_every_backend(self):
         for plan in (self.plan(self.ran(["plan", "--template", "rule"]).stdout), SOURCE / "jobs/plans/rule_check.yaml"):
