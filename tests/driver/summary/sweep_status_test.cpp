@@ -173,7 +173,7 @@ TEST(SweepStatus, RateUsesTheMorePreciseStart) {
     for (io::Record& record : journal.records) record.start_time = "2026-03-01T00:00:14Z";
     return status_of(journal, /*running=*/false, after_midnight(1e6), 10).trials_per_second;
   };
-  EXPECT_DOUBLE_EQ(rate("2026-03-01T00:00:12.400000Z"), 4 / 1.6);
+  EXPECT_DOUBLE_EQ(rate("2026-03-01T00:00:12.500000Z"), 4 / 1.5);
   EXPECT_DOUBLE_EQ(rate("2026-03-01T00:00:11.400000Z"), 4 / 2.0) << "MPI started in between";
   EXPECT_DOUBLE_EQ(rate(""), 4 / 2.0) << "an older version";
 }
