@@ -54,7 +54,14 @@ Statistics samples_of(const Record& record) {
   return quartiles_of(record);
 }
 
-/// Summarises all records of one trial on one place in one set.
+/// Returns true for a trial that ran and has no correct answer.
+bool is_failure(const std::string& status) {
+  return status != io::Status::pass && status != io::Status::suspect && status != io::Status::skipped;
+}
+
+/// Summarises all records of one trial on one place in one set. The status and the residual ratio are those
+/// of the set's last run. Everything else leaves out records without a correct answer: a kernel that computes
+/// nothing is fast.
 Side side_of(const RecordList& records, bool is_duet) {
   Side side;
   std::vector<Statistics> samples, replays;
@@ -65,7 +72,15 @@ Side side_of(const RecordList& records, bool is_duet) {
   const Record& last =
       **std::max_element(records.begin(), records.end(),
                          [](const Record* a, const Record* b) { return a->start_time < b->start_time; });
+  RecordList right;  // has one record per element of `samples`, `replays` and `medians`
   for (const Record* record : records) {
+    if (record->run_id == last.run_id) {
+      side.residual_ratio = std::fmax(side.residual_ratio, record->residual_ratio);
+      if (side.status.empty() || status_severity(record->status) > status_severity(side.status))
+        side.status = record->status;
+    }
+    if (is_failure(record->status)) continue;
+    right.push_back(record);
     samples.push_back(samples_of(*record));
     replays.push_back(replay_quartiles_of(*record));
     medians.emplace_back(samples.back().median, replays.back().median);
@@ -79,16 +94,11 @@ Side side_of(const RecordList& records, bool is_duet) {
     side.iterations = std::max(side.iterations, record->iterations);
     side.launch_bound = std::max(side.launch_bound, record->launch_bound);
     if (!record->gpu_uuid.empty()) side.gpus.push_back(record->gpu_uuid);
-    if (record->run_id != last.run_id) continue;
-    side.residual_ratio = std::fmax(side.residual_ratio, record->residual_ratio);
-    if (side.status.empty() || status_severity(record->status) > status_severity(side.status)) {
-      side.status = record->status;
-    }
   }
   side.run = timing_of(samples, static_cast<std::int64_t>(runs.size()));
   side.gpu = timing_of(replays, static_cast<std::int64_t>(runs.size()));
-  for (std::size_t i = 0; is_duet && i < records.size(); ++i) {
-    const std::int64_t round = records[i]->round;
+  for (std::size_t i = 0; is_duet && i < right.size(); ++i) {
+    const std::int64_t round = right[i]->round;
     if (medians[i].first > 0) side.run.rounds[round] = std::log(medians[i].first);
     if (medians[i].second > 0) side.gpu.rounds[round] = std::log(medians[i].second);
   }
@@ -368,11 +378,6 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
   }
 }
 
-/// Returns true for a trial that ran and has no correct answer.
-bool is_failure(const std::string& status) {
-  return status != io::Status::pass && status != io::Status::suspect && status != io::Status::skipped;
-}
-
 /// Returns true if both sets have the attribute with the same value.
 bool agree_in(const io::Results& base, const io::Results& now, const char* name) {
   const std::string value = attribute(base, name);
@@ -417,12 +422,8 @@ bool Pair::is_host_bound() const {
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
 }
 
-bool Pair::has_failed() const {
-  return is_failure(base.status) || is_failure(now.status);
-}
-
 bool Pair::has_failed_in_both() const {
-  return is_failure(base.status) && is_failure(now.status);
+  return change.verdict == Verdict::untimed && is_failure(base.status) && is_failure(now.status);
 }
 
 bool Pair::is_repaired() const {

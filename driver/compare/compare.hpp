@@ -25,7 +25,8 @@ namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
 /// `host_bound`: the run's time changed, but no more than the host's speed usually varies between runs; the
-/// GPU's part of this time did not change or is unknown. `untimed`: a time is missing, or an answer is wrong.
+/// GPU's part of this time did not change or is unknown. `untimed`: a side has no time of a correct
+/// answer.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -79,7 +80,8 @@ struct RunNoise {
   double excess_scatter_host = 1;
 };
 
-/// A trial in one set, on one place.
+/// A trial in one set, on one place. Times, counters and energy are those of its records with a correct
+/// answer.
 struct Side {
   Timing run, gpu;     ///< as in `TimeKind`; `gpu` is not known if no replay was measured
   std::string status;  ///< the worst status in the set's last run
@@ -109,9 +111,7 @@ struct Pair {
   bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them
-  /// Returns true if a side ran and gave no correct answer. Their times are not compared: a kernel that
-  /// computes nothing is not faster.
-  bool has_failed() const;
+  /// Returns true if both sides failed, and a side has no times of correct answers that could be compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }

@@ -485,6 +485,38 @@ TEST(Compare, AMethodThatComputesNothingIsNotFaster) {
   EXPECT_THAT(compared(now, base).regressions, ::testing::IsEmpty()) << "right answers may take longer";
 }
 
+TEST(Compare, TimesOfWrongAnswersDoNotCount) {
+  const auto record = [](int run, std::int64_t round, double seconds, const char* status) {
+    Record r = example_record("m", 64, {seconds, 1.001 * seconds, 1.002 * seconds});
+    r.run_id = fmt::format("run-{}", run);
+    r.start_time = fmt::format("2026-03-{:02}T00:00:00Z", run);
+    r.round = round;
+    r.status = status;
+    return r;
+  };
+  // An earlier night of base was fast and wrong.
+  const Comparison nights =
+      compared({record(1, 1, 0.1, "failed"), record(2, 1, 1, "pass")}, {record(3, 1, 1, "pass")});
+  EXPECT_EQ(nights.pairs.at(0).change.verdict, Verdict::same);
+  EXPECT_DOUBLE_EQ(nights.pairs.at(0).change.ratio, 1);
+  // One of base's rounds timed out, and the new times are twice as long.
+  std::vector<Record> base, now, flaky;
+  for (std::int64_t round = 1; round <= 10; ++round) {
+    base.push_back(record(1, round, 1, round == 5 ? "timeout" : "pass"));
+    now.push_back(record(2, round, 2, "pass"));
+    flaky.push_back(record(2, round, 2, round == 7 ? "timeout" : "pass"));
+  }
+  const Comparison slower = compared(base, now);
+  EXPECT_EQ(slower.pairs.at(0).base.run.processes, 9);
+  EXPECT_EQ(slower.pairs.at(0).change.verdict, Verdict::slower);
+  EXPECT_THAT(slower.regressions, ::testing::Not(::testing::IsEmpty()));
+  EXPECT_TRUE(slower.pairs.at(0).is_repaired());
+  // A trial that failed in some rounds of both runs is rated by its other rounds.
+  const Comparison both = compared(base, flaky);
+  EXPECT_EQ(both.pairs.at(0).change.verdict, Verdict::slower);
+  EXPECT_FALSE(both.pairs.at(0).has_failed_in_both());
+}
+
 TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record now = example_record("m", 64, {});
