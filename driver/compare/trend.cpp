@@ -198,7 +198,8 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   std::vector<std::vector<std::string>> paths;                                       // of each night's runs
   std::map<std::pair<std::string, std::string>, Times> trials;                       // by trial and place
   std::map<std::pair<std::string, std::string>, std::set<std::int64_t>> threads_of;  // by trial and models
-  std::map<std::string, std::map<std::size_t, std::string>> bad_statuses;            // by trial and night
+  // By trial, place (empty: unknown) and night.
+  std::map<std::tuple<std::string, std::string, std::size_t>, std::string> bad_statuses;
   Trend trend;
   for (const auto& [run, results] : runs) {
     std::unordered_set<std::size_t> run_trials = executed_trials(results);
@@ -220,13 +221,18 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     for (const Record& record : results.records) {
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
       const std::string trial = trial_identity(record);
-      if (!is_good) bad_statuses[trial].emplace(night, record.status);
-      if (!is_good || !(record.seconds_median > 0)) continue;
+      if (is_good && !(record.seconds_median > 0)) continue;
       std::string place = machines.of(record).words();
       if (const auto* threads = find_in(threads_on, record.host);
           threads != nullptr && *threads > 0 && record.backend != "cuda") {
-        threads_of[{trial, place}].insert(*threads);
+        if (is_good) threads_of[{trial, place}].insert(*threads);
         place += ", " + counted(static_cast<std::size_t>(*threads), "thread");
+      }
+      if (!is_good) {
+        // A trial that crashed at its start may have no device.
+        const bool has_place = !(record.backend == "cuda" ? record.gpu_name : record.host).empty();
+        bad_statuses.emplace(std::tuple(trial, has_place ? place : std::string(), night), record.status);
+        continue;
       }
       NightTimes& times = trials[{trial, place}][night];
       times.runs.push_back(record.seconds_median);
@@ -247,9 +253,10 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
     TimeSeries trial_logs;
     if (!measure(series, times, trial_logs)) continue;
     series.identity.sample_list.clear();
-    const std::map<std::size_t, std::string>& bad = bad_statuses[key.first];
-    if (const auto next = bad.upper_bound(series.nights.back()); next != bad.end())
-      series.ended_as = next->second;
+    for (const std::string& place : {key.second, std::string()}) {
+      const std::string* const status = find_in(bad_statuses, {key.first, place, series.nights.back() + 1});
+      if (status != nullptr && series.ended_as.empty()) series.ended_as = *status;
+    }
     trend.series.push_back(std::move(series));
     logs.push_back(std::move(trial_logs));
   }

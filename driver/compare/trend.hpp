@@ -34,7 +34,8 @@ struct TrendSeries {
   std::vector<double> seconds;      ///< one per element of `nights`
   /// Digests of the method's shared library, one per element of `nights`; empty texts for a built-in method.
   std::vector<io::Text> library_digests;
-  /// The status of the trial's first record after the last of `nights`; empty if it has no such record.
+  /// The status of the trial's record on this place, or on an unknown one, in the night after the last of
+  /// `nights`; empty if it has no such record.
   std::string ended_as;
   SeriesChange change;  ///< its ChangePoint::at are indices into `nights`
 };

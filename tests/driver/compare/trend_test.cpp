@@ -263,6 +263,41 @@ TEST(Trend, SeriesKnowsHowItsTrialEnded) {
   EXPECT_EQ(ended_as(""), "") << "no record";
 }
 
+TEST(Trend, SeriesEndsByTheNextNightOfItsPlace) {
+  // Returns the ending of the series on GPU A. Its trial passes in two nights, then has the statuses of
+  // `later` on the given GPUs; an empty status means no record.
+  const auto ended_as = [](const std::vector<std::pair<std::string, std::string>>& later) {
+    Sets sets;
+    for (std::size_t i = 0; i < 2 + later.size(); ++i) {
+      Record r;
+      r.problem = "gemm";
+      r.method = "shared";
+      r.backend = "cuda";
+      r.status = "pass";
+      r.gpu_name = "A";
+      r.start_time = "2026-11-" + std::to_string(10 + i);
+      r.run_id = r.start_time;
+      for (double* each : {&r.seconds_q1, &r.seconds_median, &r.seconds_q3}) *each = 1e-3;
+      io::Results night;
+      Record other = r;  // is in all nights
+      other.n = 2;
+      night.records.push_back(other);
+      if (i >= 2) r.gpu_name = later[i - 2].first, r.status = later[i - 2].second;
+      if (!r.status.empty()) night.records.push_back(r);
+      sets.emplace_back(std::to_string(i), std::move(night));
+    }
+    std::string ending;
+    for (const TrendSeries& series : trend_of(sets, {}).series) {
+      if (series.identity.n == 0 && series.place == "A") ending = series.ended_as;
+    }
+    return ending;
+  };
+  EXPECT_EQ(ended_as({{"A", "failed"}, {"A", "crashed"}}), "failed");
+  EXPECT_EQ(ended_as({{"", ""}, {"A", "failed"}}), "") << "missing in the night after the last time";
+  EXPECT_EQ(ended_as({{"B", "failed"}}), "") << "on another GPU";
+  EXPECT_EQ(ended_as({{"", "crashed"}}), "crashed") << "before the GPU was known";
+}
+
 TEST(Trend, ShardsOfANightAreOneNight) {
   Nights nights(3);
   Sets sets;
