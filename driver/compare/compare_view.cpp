@@ -355,16 +355,18 @@ std::vector<std::string> unclear_sentences(const Comparison& comparison) {
 }
 
 std::string regression_words(const Comparison& comparison) {
-  std::size_t decided = 0, unclear = 0, untimed = 0, faster_on_other_places = 0, slower_on_other_places = 0;
+  std::size_t decided = 0, unclear = 0, untimed = 0;
+  std::size_t faster_on_other_places = 0, slower_on_other_places = 0, worse_on_other_places = 0;
   std::vector<std::string> failed;
   for (const Pair& pair : comparison.pairs) {
     const Verdict verdict = pair.change.verdict;
+    worse_on_other_places += pair.is_worse && !pair.has_same_place() ? 1 : 0;
     if (pair.has_failed_in_both()) {
       failed.push_back(pair.name);
     } else if (verdict == Verdict::unclear) {
       ++unclear;
     } else if (verdict == Verdict::untimed) {
-      untimed += pair.is_worse || pair.is_repaired() ? 0 : 1;  // those are named below
+      untimed += pair.is_worse || pair.is_repaired() ? 0 : 1;  // those are named or counted below
     } else if (pair.has_same_place()) {
       ++decided;
     } else {
@@ -389,12 +391,16 @@ std::string regression_words(const Comparison& comparison) {
                         first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
   if (untimed > 0) text += fmt::format(" Without comparable times: {}.", counted(untimed, "trial"));
-  if (slower_on_other_places + faster_on_other_places > 0) {
-    text += fmt::format(
-        " Not counted: {} SLOWER and {} FASTER, because both runs have other devices or other threads per "
-        "rank.",
-        slower_on_other_places, faster_on_other_places);
-  }
+  std::vector<std::string> others;
+  const auto add_others = [&](std::size_t count, const char* name) {
+    if (count > 0) others.push_back(fmt::format("{} {}", count, name));
+  };
+  add_others(worse_on_other_places, "WORSE");
+  add_others(slower_on_other_places, "SLOWER");
+  add_others(faster_on_other_places, "FASTER");
+  if (!others.empty())
+    text += fmt::format(" Not counted: {}, because both runs have other devices or other threads per rank.",
+                        fmt::join(others, ", "));
   return text;
 }
 

@@ -567,6 +567,17 @@ TEST(Compare, FindsTheCrossoverBetweenTwoGpus) {
   EXPECT_EQ(comparison.crossovers[0].finding, "NVIDIA B200 overtakes between n = 512 and 2048, near 1000");
 }
 
+TEST(Compare, CountsWorseTrialsOnAnotherGpuAsNotCounted) {
+  const Record base = example_record("m", 64, {1, 1, 1});
+  Record now = base;
+  now.status = "failed";
+  EXPECT_THAT(regression_words(compared({base}, {now})), ::testing::Not(::testing::HasSubstr("Not counted")));
+  now.gpu_name = "NVIDIA B200";
+  const Comparison comparison = compared({base}, {now});
+  EXPECT_THAT(comparison.regressions, ::testing::IsEmpty());
+  EXPECT_THAT(regression_words(comparison), ::testing::HasSubstr("Not counted: 1 WORSE, "));
+}
+
 TEST(Compare, ReportsNoCrossoverIfOneGpuIsAlwaysFaster) {
   Record base = example_record("m", 64, {2, 2, 2}), now = example_record("m", 64, {1, 1, 1});
   now.gpu_name = "NVIDIA B200";
