@@ -11,7 +11,7 @@ namespace gaussweep::driver {
 /// Exit codes (docs/running.md, "Exit codes").
 enum ExitCode : int {
   exit_ok = 0,
-  exit_wrong = 1,       ///< some trial failed its accuracy check unexpectedly
+  exit_wrong = 1,       ///< some answer was wrong or suspect, or right unexpectedly
   exit_usage = 2,       ///< usage or plan error
   exit_broken = 3,      ///< some trial crashed, timed out or could not run
   exit_regression = 4,  ///< `compare` found a regression

@@ -208,7 +208,7 @@ std::string exit_text(int code, const Outcome& outcome) {
   const auto add = [&](std::size_t count, const char* what) {
     if (count > 0) reasons.push_back(fmt::format("{} {}", counted(count, "trial"), what));
   };
-  add(outcome.wrong, "failed the accuracy check");
+  add(outcome.wrong, "did not end as expected");
   add(outcome.broken, "crashed, timed out or could not run");
   add(outcome.missing, "did not run");
   if (reasons.empty()) reasons.emplace_back("a rank was lost");

@@ -41,7 +41,7 @@ std::vector<std::string> skipped_in_run(const Work& work, const io::JournalConte
 
 /// The number of a run's trials that did not end as the plan expects.
 struct Outcome {
-  std::size_t wrong = 0;    ///< failed the accuracy check
+  std::size_t wrong = 0;    ///< have another status: `failed`, `diverged`, `suspect`, or an unexpected `pass`
   std::size_t broken = 0;   ///< crashed, timed out or could not run
   std::size_t missing = 0;  ///< have no record
 };
@@ -51,7 +51,7 @@ Outcome outcome_of(const Work& work, const io::JournalContents& journal);
 /// Returns the exit code of a run. @param lost_its_ranks true if trials are left because ranks were lost
 int exit_code_of(const Outcome& outcome, bool lost_its_ranks);
 
-/// Returns an exit code with its reason: "exit code 1: 3 trials failed the accuracy check".
+/// Returns an exit code with its reason: "exit code 1: 3 trials did not end as expected".
 std::string exit_text(int code, const Outcome& outcome);
 
 /// Returns the keys of the trials to do whose last record is a failure.

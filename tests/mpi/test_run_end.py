@@ -103,7 +103,7 @@ class Failures(SweepTest):
     def test_the_last_line_gives_the_reason_and_names_repairs(self):
         plan = self.plan(PLAN.replace("repeats: 3", "repeats: 3\ntolerance: 1e-9"))
         self.sweep(plan, code=1, output="runs/a")
-        self.assertTrue(self.stderr.splitlines()[-1].endswith("exit code 1: 4 trials failed the accuracy check"))
+        self.assertTrue(self.stderr.splitlines()[-1].endswith("exit code 1: 4 trials did not end as expected"))
         self.sweep(plan, code=1, output="ranks", ranks=2)
         self.assertRegex(self.stderr, "exit code 1: .*have ended by themselves")
         plan.write_text(PLAN)

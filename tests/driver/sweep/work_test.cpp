@@ -52,5 +52,21 @@ TEST(SkippedInRun, NamesTrialsThatDidNotFitInMemory) {
             std::vector<std::string>{"gesv/lapack: 2 trials skipped, needs 53.6 GiB"});
 }
 
+TEST(ExitText, CallsNoSuspectOrUnexpectedlyRightAnswerFailed) {
+  for (const char* status : {"suspect", "pass"}) {
+    Work work;
+    io::JournalContents journal;
+    work.all.emplace_back().key = "a";
+    if (status == std::string("pass")) work.all.back().expect = {"failed"};
+    io::Record& record = journal.records.emplace_back();
+    record.key = "a";
+    record.status = status;
+    const Outcome outcome = outcome_of(work, journal);
+    EXPECT_EQ(outcome.wrong, 1U) << status;
+    EXPECT_EQ(exit_code_of(outcome, /*lost_its_ranks=*/false), 1) << status;
+    EXPECT_EQ(exit_text(1, outcome).find("failed"), std::string::npos) << status;
+  }
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
