@@ -143,16 +143,16 @@ double CostModel::recorded_rate(const Trial& trial, const Method& method, Precis
 }
 
 /// Returns the slowest recorded rate of the related methods, in flop/s; 0 if there is none. A method of the
-/// same problem is related if both methods are the vendor's or neither is. A method of another problem is
-/// related if it has the same variant name.
+/// same problem is related if both methods are optimised or neither is; under emulation all are related. A
+/// method of another problem is related if it has the same variant name.
 double CostModel::rate_of_relatives(const Trial& trial, const Method& method) const {
   double slowest = 0;
   for (const auto& [kind, recorded] : recorded_) {
     const auto& [problem, precision, backend] = kind;
     if (precision != trial.precision || backend != trial.backend) continue;
     for (const auto& [other, rates] : recorded.rates) {
-      const bool is_relative = problem == &method.problem.row() ? other->vendor == method.vendor
-                                                                : other->variant == method.variant;
+      const bool is_alike = backend == Backend::emulated || is_optimised(*other) == is_optimised(method);
+      const bool is_relative = problem == &method.problem.row() ? is_alike : other->variant == method.variant;
       if (!is_relative) continue;
       const double rate = nearest_rate(rates, log_size(trial.shape.n));
       slowest = slowest > 0 ? std::min(slowest, rate) : rate;
@@ -275,11 +275,14 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
 std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   const bool with_energy = measures_energy(trial);
   std::optional<TimeRange> range = expected(trial, with_energy);
-  if (range || !with_energy) return range;
-  range = expected(trial, /*with_energy=*/false);
-  // Adds nothing to the low bound, because this GPU may not support energy measurements.
-  if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
-  return range;
+  if (!range && with_energy) {
+    range = expected(trial, /*with_energy=*/false);
+    // Adds nothing to the low bound, because this GPU may not support energy measurements.
+    if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
+  }
+  if (!range) return range;
+  const auto limited = [&](double seconds) { return std::min(seconds, trial.timeout_seconds); };
+  return TimeRange{limited(range->low), limited(range->likely), limited(range->high)};
 }
 
 std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energy) const {

@@ -46,7 +46,8 @@ class CostModel {
   double run_seconds(const Trial& trial) const;
   /// Returns the expected time of the trial, only from records. Uses the first of these that has any: records
   /// of its method, records of its method in the other precision, records of other methods. Interpolates
-  /// between the nearest numbers of operations. Returns nothing if there are no such records.
+  /// between the nearest numbers of operations. At most the trial's timeout. Returns nothing if there are no
+  /// such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
 
  private:

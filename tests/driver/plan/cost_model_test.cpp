@@ -175,6 +175,21 @@ TEST_F(LearnedCosts, GuessesUnseenMethodsBetweenRelatedOnesAndTheFirstGuess) {
   EXPECT_NEAR(model.run_seconds(trial), guess / 7, 1e-9 * guess) << "the same in the other precision";
 }
 
+TEST_F(LearnedCosts, DoesNotUseAPapersRateForOptimisedMethods) {
+  Trial trial = host_trial(1024);
+  trial.problem = Problem::named("trtri");
+  trial.method = "levels";
+  trial.backend = Backend::cuda;
+  const double guess = model.run_seconds(trial);
+  io::Record record = host_record(1024, 1e9);
+  record.problem = "trtri";
+  record.method = "gets";  // from a paper of 2011
+  record.backend = "cuda";
+  record.seconds_median = 10;
+  model.learn(record);
+  EXPECT_EQ(model.run_seconds(trial), guess);
+}
+
 TEST_F(LearnedCosts, IgnoresRecordsWithoutATime) {
   const double before = model.run_seconds(host_trial(100));
   model.learn(host_record(100, 1e6));

@@ -27,6 +27,7 @@ Trial gesv_trial(const char* method, std::int64_t n) {
   trial.sampling.min_samples = trial.sampling.max_samples = 5;
   trial.sampling.warmup = 1;
   trial.stages = Stages::never;
+  trial.timeout_seconds = 1e6;
   return trial;
 }
 
@@ -138,6 +139,19 @@ TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBacke
   EXPECT_LT(span->likely, span->high);
   other.backend = Backend::host;
   EXPECT_FALSE(model.expected(other));
+}
+
+TEST_F(LearnedTimes, IsAtMostTheTimeout) {
+  Trial trial = gesv_trial("cusolver", 1024);
+  model.learn(finished(registry, trial, sweep_start, 1, 4).record);
+  ASSERT_GT(model.expected(trial)->high, 11);
+  trial.timeout_seconds = 11;
+  EXPECT_NEAR(model.expected(trial)->likely, 10, 1e-3);
+  EXPECT_EQ(model.expected(trial)->high, 11);
+  trial.energy_seconds = 3;
+  EXPECT_EQ(model.expected(trial)->likely, 11);
+  trial.timeout_seconds = 5;
+  EXPECT_EQ(model.expected(trial)->low, 5);
 }
 
 TEST_F(LearnedTimes, SeparatesTrialsThatMeasureEnergy) {
