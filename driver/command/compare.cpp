@@ -45,8 +45,10 @@ struct CompareOptions {
   std::string command;
 };
 
-/// The allowed values of --only: names of verdicts (Verdict in compare.hpp), and "worse" for a worse status.
-const std::vector<std::string> kinds{"same", "faster", "slower", "unclear", "host-bound", "worse"};
+/// The allowed values of --only: names of verdicts (Verdict in compare.hpp), "worse" for a worse status, and
+/// "repaired" for a trial that failed before and passes now.
+const std::vector<std::string> kinds{"same",       "faster", "slower",  "unclear",
+                                     "host-bound", "worse",  "repaired"};
 
 /// Returns the number by which --sort COLUMN orders the pair; any other column is "speedup".
 double sort_value(const Pair& pair, const std::string& column) {
@@ -58,7 +60,9 @@ double sort_value(const Pair& pair, const std::string& column) {
 
 /// Returns true if --only KIND selects the pair.
 bool is_of_kind(const Pair& pair, const std::string& kind) {
-  return kind == "worse" ? pair.is_worse : strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
+  if (kind == "worse") return pair.is_worse;
+  if (kind == "repaired") return pair.is_repaired();
+  return strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 
 /// Returns the comparison with only the pairs to list, in the requested order. The members other than `pairs`

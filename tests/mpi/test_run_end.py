@@ -109,6 +109,10 @@ class Failures(SweepTest):
         plan.write_text(PLAN)
         self.sweep(plan, output="runs/b")
         self.assertIn("Repaired: 4 trials", self.stderr)
+        runs = [self.folder / "runs" / name for name in "ab"]
+        for kind, count in (("repaired", 4), ("worse", 0)):
+            shown = json.loads(self.ran(["compare", *runs, "--only", kind, "--format", "json"]).stdout)
+            self.assertEqual(len(shown["trials"]), count, kind)
 
     def test_repaired_trials_are_counted(self):
         plan = self.plan("name: once\nrepeats: 1\nsweep:\n  - {problem: gesv, method: fault_once, n: 4}\n")
