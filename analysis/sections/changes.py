@@ -61,7 +61,7 @@ def changes(results):
             both.loc[row.Index, "ratio"] = 1 / found["speedup"] if found["speedup"] else float("nan")
         if is_worse:
             both.loc[row.Index, "change"] = "WORSE"
-        elif now < then and row.status == "pass":
+        elif now < then and row.status == "pass" and both.loc[row.Index, "change"] != "SLOWER":
             both.loc[row.Index, "change"] = "passes now"
     return both.drop(columns="comparison")
 
@@ -183,9 +183,9 @@ def _over_nights(series, days):
 
 
 def _kind(trial):
-    """Returns the word that counts a trial: its verdict, or "failed" if it failed in both runs."""
+    """Returns the word that counts a trial: its verdict, or "failed" if it failed in both runs and has no verdict."""
     failed_in_both = not {trial["base_status"], trial["new_status"]} & {"pass", "suspect", "skipped"}
-    return "failed" if failed_in_both else trial["verdict"]
+    return "failed" if failed_in_both and trial["verdict"] == "UNTIMED" else trial["verdict"]
 
 
 def _counts(results, rows):

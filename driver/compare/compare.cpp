@@ -422,6 +422,10 @@ bool Pair::is_host_bound() const {
   return base.run.median > notable * base.gpu.median || now.run.median > notable * now.gpu.median;
 }
 
+bool Pair::became_wrong() const {
+  return is_worse && is_failure(now.status);
+}
+
 bool Pair::has_failed_in_both() const {
   return change.verdict == Verdict::untimed && is_failure(base.status) && is_failure(now.status);
 }

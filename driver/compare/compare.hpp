@@ -26,7 +26,7 @@ namespace gaussweep::driver {
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
 /// `host_bound`: the run's time changed, but no more than the host's speed usually varies between runs; the
 /// GPU's part of this time did not change or is unknown. `untimed`: a side has no time of a correct
-/// answer.
+/// answer, or the answer became wrong.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -111,6 +111,9 @@ struct Pair {
   bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them
+  /// Returns true if the answer was right in base and is wrong now, in at least one round. Then no times are
+  /// compared.
+  bool became_wrong() const;
   /// Returns true if both sides failed, and a side has no times of correct answers that could be compared.
   bool has_failed_in_both() const;
   bool is_repaired() const;  ///< true if it failed before and passes now

@@ -62,7 +62,7 @@ bool is_other_gpu(const Pair& pair) {
 TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   TrialEstimates result;
   result.pair = &pair;
-  if (!pair.base.run.is_known() || !pair.now.run.is_known()) return result;
+  if (!pair.base.run.is_known() || !pair.now.run.is_known() || pair.became_wrong()) return result;
   const auto estimate_of = [is_other = is_other_gpu(pair), is_duet](const Timing& base, const Timing& now,
                                                                     const Scatter& scatter) {
     const Estimate current =

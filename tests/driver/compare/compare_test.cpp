@@ -515,6 +515,9 @@ TEST(Compare, TimesOfWrongAnswersDoNotCount) {
   const Comparison both = compared(base, flaky);
   EXPECT_EQ(both.pairs.at(0).change.verdict, Verdict::slower);
   EXPECT_FALSE(both.pairs.at(0).has_failed_in_both());
+  const Comparison worse = compared(now, flaky);
+  EXPECT_TRUE(worse.pairs.at(0).is_worse);
+  EXPECT_EQ(worse.pairs.at(0).change.verdict, Verdict::untimed) << "wrong in one round";
 }
 
 TEST(Compare, CountsACrashBeforeTheDeviceWasKnownAsRegression) {
