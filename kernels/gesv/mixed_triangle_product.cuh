@@ -16,9 +16,8 @@ __global__ void __launch_bounds__(block_threads)
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = block_threads / 32, warp_columns = band_order / warps,
                 lane_rows = band_order / 32;  // per warp, and per thread
-  static_assert(
-      block_threads == 2 * band_order && warp_columns == 16,
-      "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
+  static_assert(block_threads == 2 * band_order && warp_columns == 16,
+                "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
   __shared__ double x[2 * band_order];  // elements of C y for the tile's rows, then for its columns
   __shared__ double row_sums[warps][band_order], column_sums[band_order];
   const bool diagonal = blockIdx.x == blockIdx.y;
