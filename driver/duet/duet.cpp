@@ -103,13 +103,7 @@ class Build {
     }
     int signal = 0;
     const bool was_stopped = stop_signals(&signal) > 0;
-    note_end(exit_code_now(), was_stopped ? fmt::format("signal {}", strsignal(signal)) : "");
-    try {
-      directory_.write_results(/*now=*/true);
-    } catch (const io::StorageError&) {
-      note_end(exit_broken, "results.h5 could not be written");
-      throw;
-    }
+    directory_.end(exit_code_now(), was_stopped ? fmt::format("signal {}", strsignal(signal)) : "");
   }
 
   void note_end(ExitCode code, const std::string& reason) {

@@ -55,42 +55,6 @@ std::string too_few_devices(int ranks, std::size_t count, const char* what, cons
 
 }  // namespace
 
-void to_json(json& to, const RankGpu& gpu) {
-  to = {{"uuid", gpu.uuid},           {"visible", gpu.visible},
-        {"index", gpu.index},         {"capability", gpu.capability},
-        {"why", gpu.missing_because}, {"warnings", gpu.warnings},
-        {"driver", gpu.driver},       {"name", gpu.name},
-        {"further", gpu.further}};
-}
-
-void from_json(const json& from, RankGpu& gpu) {
-  from.at("uuid").get_to(gpu.uuid);
-  from.at("visible").get_to(gpu.visible);
-  from.at("index").get_to(gpu.index);
-  from.at("capability").get_to(gpu.capability);
-  from.at("why").get_to(gpu.missing_because);
-  from.at("warnings").get_to(gpu.warnings);
-  from.at("driver").get_to(gpu.driver);
-  from.at("name").get_to(gpu.name);
-  from.at("further").get_to(gpu.further);
-}
-
-void to_json(json& to, const SweepStart& start) {
-  to = {{"goes_on", start.has_work},
-        {"backend", start.backend},
-        {"directory", start.directory},
-        {"run_id", start.run_id},
-        {"libraries", start.libraries}};
-}
-
-void from_json(const json& from, SweepStart& start) {
-  from.at("goes_on").get_to(start.has_work);
-  from.at("backend").get_to(start.backend);
-  from.at("directory").get_to(start.directory);
-  from.at("run_id").get_to(start.run_id);
-  from.at("libraries").get_to(start.libraries);
-}
-
 int worker_threads(const World& world) {
   const int share = std::max(1, usable_cpus() / world.cpu_parts());
   const int requested = requested_threads().threads;

@@ -36,8 +36,8 @@ struct RankFacts {
   io::HostRow host;
   RankGpu gpu;
 };
-void to_json(nlohmann::json& to, const RankGpu& gpu);
-void from_json(const nlohmann::json& from, RankGpu& gpu);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankGpu, uuid, visible, index, capability, missing_because, warnings,
+                                   driver, name, further)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, host, gpu)
 
 /// The message that rank 0 broadcasts before a sweep.
@@ -48,8 +48,7 @@ struct SweepStart {
   std::string run_id;
   nlohmann::json libraries = nlohmann::json::array();  ///< the rows of the run's libraries
 };
-void to_json(nlohmann::json& to, const SweepStart& start);
-void from_json(const nlohmann::json& from, SweepStart& start);
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepStart, has_work, backend, directory, run_id, libraries)
 
 /// The listing of the visible GPUs, which a child process computes while MPI starts. Empty if no GPU is
 /// wanted, or if several MIG devices (parts of a GPU) are visible. In that case the local rank selects the

@@ -258,6 +258,18 @@ bool RunDirectory::finish_write(bool wait) {
   return true;
 }
 
+void RunDirectory::end(int exit_code, const std::string& reason) {
+  note(io::note::End{exit_code, reason, time_stamp()});
+  sync();
+  try {
+    write_results(/*now=*/true);
+  } catch (const io::StorageError&) {
+    note(io::note::End{exit_broken, "results.h5 could not be written", time_stamp()});
+    sync();
+    throw;
+  }
+}
+
 void RunDirectory::write_results(bool now) {
   if (!finish_write(/*wait=*/now) || !is_outdated_) return;
   const double start = now_seconds();

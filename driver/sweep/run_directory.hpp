@@ -59,6 +59,9 @@ class RunDirectory {
   /// Writes results.h5: immediately if `now` is true, otherwise in the background once a write is due. The
   /// interval between writes grows with their duration, so that the writes take at most 5 % of the time.
   void write_results(bool now);
+  /// Ends the run: notes the end, waits until it is on disk, and writes results.h5. If that file cannot be
+  /// written, notes this, too. @throws io::StorageError
+  void end(int exit_code, const std::string& reason);
 
  private:
   /// Finishes a background write of results.h5. @return false if it is still running and `wait` is false

@@ -456,15 +456,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   int code = exit_code_of(outcome, end.lost_its_ranks);
   // Other ranks may have run the trials of a lost rank, but its node or device needs attention.
   if (world.lost_peer() && code != exit_stopped) code = exit_broken;
-  directory.note(io::note::End{code, end.stopped_because, time_stamp()});
-  directory.sync();
-  try {
-    directory.write_results(/*now=*/true);
-  } catch (const io::StorageError&) {
-    directory.note(io::note::End{exit_broken, "results.h5 could not be written", time_stamp()});
-    directory.sync();
-    throw;
-  }
+  directory.end(code, end.stopped_because);
   if (options.lists_unexpected) {
     check_demand(work.all, demand.mean(), session.this_rank.host.blas_threads);
     for (const std::string& line : skipped_in_run(work, directory.journal())) spdlog::warn("{}", line);

@@ -222,13 +222,19 @@ TEST(SweepStatus, ShowsNoControlCharacters) {
   EXPECT_NE(text.find("\uFFFD[31m\uFFFDnight\uFFFD"), std::string::npos) << text;
 }
 
-TEST(SweepStatus, KeepsTheNewestFailures) {
+/// Returns a journal with failed trials of the orders 0 to count - 1.
+io::JournalContents failures(int count) {
   io::JournalContents journal;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < count; ++i) {
     journal.records.push_back(example_record("m", i, {}));
     journal.records.back().status = "failed";
     journal.notes_before.push_back(0);
   }
+  return journal;
+}
+
+TEST(SweepStatus, KeepsTheNewestFailures) {
+  const io::JournalContents journal = failures(1000);
   const SweepStatus status = status_of(journal, /*running=*/false, after_midnight(0), 3);
   ASSERT_EQ(status.failures.size(), 3U);
   EXPECT_EQ(status.failures[0].n, 997);
@@ -239,12 +245,7 @@ TEST(SweepStatus, KeepsTheNewestFailures) {
 }
 
 TEST(SweepStatus, SeveralRunsSayHowManyFailuresAreListed) {
-  io::JournalContents journal;
-  for (int i = 0; i < 26; ++i) {
-    journal.records.push_back(example_record("m", i, {}));
-    journal.records.back().status = "failed";
-    journal.notes_before.push_back(0);
-  }
+  const io::JournalContents journal = failures(26);
   const auto text = [&](std::size_t max_failures) {
     const SweepStatus one = status_of(journal, /*running=*/false, after_midnight(0), max_failures);
     return statuses_text(Statuses{{{"a", one}, {"b", one}}}, any_width);

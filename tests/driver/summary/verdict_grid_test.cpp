@@ -37,6 +37,13 @@ Record on_cpu(Record r, const std::string& host = "node1") {
   return r;
 }
 
+Record with_seed(const std::string& method, std::int64_t seed, double seconds) {
+  Record r = example_record(method, 64, {seconds});
+  r.matrix_digest = std::to_string(seed);
+  r.matrix_seed = seed;
+  return r;
+}
+
 const VerdictCell& only_cell(const std::vector<VerdictGrid>& grids) {
   EXPECT_EQ(grids.size(), 1U);
   EXPECT_EQ(grids.at(0).rows.size(), 1U);
@@ -251,9 +258,8 @@ TEST(VerdictGrid, PoolsRoundsBeforeSeeds) {
   for (std::size_t seed = 0; seed < 3; ++seed) {
     for (std::size_t round = 0; round < 3; ++round) {
       for (const std::string method : {"a", "b"}) {
-        Record r = example_record(method, 64, {method == "a" ? rounds_of_seeds[seed][round] : 2.5});
-        r.matrix_digest = std::to_string(seed);
-        r.matrix_seed = static_cast<std::int64_t>(seed);
+        Record r = with_seed(method, static_cast<std::int64_t>(seed),
+                             method == "a" ? rounds_of_seeds[seed][round] : 2.5);
         r.round = static_cast<std::int64_t>(round + 1);
         records.push_back(r);
       }
@@ -270,10 +276,7 @@ TEST(VerdictGrid, PrintsSeedsAsOneRowAndListsEachInTheTable) {
   std::vector<Record> records;
   for (const std::int64_t seed : {1, 2, 3, 4}) {
     for (const std::string method : {"a", "b"}) {
-      Record r = example_record(method, 64, {method == "a" ? 1.0 + static_cast<double>(seed) : 4.5});
-      r.matrix_digest = std::to_string(seed);
-      r.matrix_seed = seed;
-      records.push_back(r);
+      records.push_back(with_seed(method, seed, method == "a" ? 1.0 + static_cast<double>(seed) : 4.5));
     }
   }
   const auto grids = verdict_grids(records, {}, {});
@@ -290,9 +293,7 @@ TEST(VerdictGrid, PooledWinnerPassedWithEverySeed) {
   std::vector<Record> records;
   for (const std::int64_t seed : {1, 2}) {
     for (const std::string method : {"lucky", "sound"}) {
-      Record r = example_record(method, 64, {method == "lucky" ? 1.0 : 2.0 * static_cast<double>(seed)});
-      r.matrix_digest = std::to_string(seed);
-      r.matrix_seed = seed;
+      Record r = with_seed(method, seed, method == "lucky" ? 1.0 : 2.0 * static_cast<double>(seed));
       if (method == "lucky" && seed == 2) r.status = "failed";
       records.push_back(r);
     }
@@ -310,10 +311,7 @@ TEST(VerdictGrid, PooledWinnerPassedWithEverySeed) {
 TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
   std::vector<Record> records;
   const auto add = [&](const std::string& method, std::int64_t seed, double seconds) {
-    Record r = example_record(method, 64, {seconds});
-    r.matrix_digest = std::to_string(seed);
-    r.matrix_seed = seed;
-    records.push_back(r);
+    records.push_back(with_seed(method, seed, seconds));
   };
   add("slow", 1, 50);  // seed 1 has another pair of methods than seeds 2 and 3
   add("steady", 1, 4);
@@ -331,11 +329,8 @@ TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
 TEST(VerdictGrid, TheSeedWithTheVendorsMethodCounts) {
   std::vector<Record> records;
   const auto add = [&](const std::string& method, std::int64_t seed, double seconds) {
-    Record r = example_record(method, 64, {seconds});
-    r.matrix_digest = std::to_string(seed);
-    r.matrix_seed = seed;
-    r.reference_method = "vendors";
-    records.push_back(r);
+    records.push_back(with_seed(method, seed, seconds));
+    records.back().reference_method = "vendors";
   };
   add("an", 1, 1);
   add("other", 1, 2);
@@ -348,10 +343,8 @@ TEST(VerdictGrid, TheSeedWithTheVendorsMethodCounts) {
 TEST(VerdictGrid, EmulatedKernelsDoNotWinIfOthersRanWithAnotherSeed) {
   std::vector<Record> records;
   for (const std::int64_t seed : {1, 2}) {
-    Record r = example_record("a_kernel", 64, {1});
+    Record r = with_seed("a_kernel", seed, 1);
     r.backend = "emulated";
-    r.matrix_digest = std::to_string(seed);
-    r.matrix_seed = seed;
     records.push_back(r);
   }
   records.push_back(records.front());
@@ -368,10 +361,8 @@ TEST(VerdictGrid, LacksSeedsOnlyIfNoOtherMethodSharesThem) {
   std::vector<Record> records;
   const auto add = [&](const std::string& method, const std::string& backend, std::int64_t seed,
                        double seconds) {
-    Record r = example_record(method, 64, {seconds});
+    Record r = with_seed(method, seed, seconds);
     r.backend = backend;
-    r.matrix_digest = std::to_string(seed);
-    r.matrix_seed = seed;
     records.push_back(r);
   };
   const auto cell = [&] {
