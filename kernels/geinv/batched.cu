@@ -1,12 +1,10 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
 /// Source: gaussweep. All matrices are inverted by LU with partial pivoting:
-/// - up to order 16 in double and 64 in float: a thread group inverts one matrix, with one row per thread in
+/// - up to order 16 in double and 48 in float: a thread group inverts one matrix, with one row per thread in
 /// registers (getrf/small_rows.cuh);
-/// - larger matrices in double: getrf/batched overwrites A by L and U; in a second launch each warp
-/// substitutes a few columns of the identity (factored_columns.cuh);
-/// - larger matrices in float: a thread block factors one matrix in panels of 32 columns (getrf/panels.cuh),
-/// and L and U overwrite A.
+/// - larger matrices: getrf/batched overwrites A by L and U; in a second launch each warp substitutes a few
+/// columns of the identity (in double factored_columns.cuh, in float getrf/factored_solve.cuh).
 ///
 /// Error: |A X - I| is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., section 14.3, method A). Intermediate results may overflow although X does not. With
@@ -15,11 +13,10 @@
 ///
 /// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix. Memory traffic: with rows in
 /// registers one read of A and one write of X; larger matrices also write L and U, and read them again.
-/// Workspace: in double one index per row. A pivot that is exactly 0 gives info > 0, and the
+/// Workspace: with two launches one index per row. A pivot that is exactly 0 gives info > 0, and the
 /// answer is then not finite. n <= 512.
 
 #include "kernels/geinv/factored_columns.cuh"
-#include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_factor.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/workspaces.hpp"
@@ -83,42 +80,21 @@ __global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
     invert_rescaled<T, S>(storage, count, n, a, x, info, must_repeat);
 }
 
-/// Inverts one matrix per thread block, in panels of 32 columns.
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks) invert_panels(int n, T* a, T* x, int* info) {
-  __shared__ panels::SharedStorage<T, S> shared;
-  const std::int64_t s = blockIdx.x, first = s * n * n;
-  // LU ignores the argument Uplo::lower.
-  panels::Panels<T, S, /*Symmetric=*/false> system(shared, {a + first, n, Uplo::lower});
-  const int pivot_info = system.factor();
-  system.solve(/*b=*/nullptr, x + first, n);  // null: the right-hand sides are the identity
-  const int column = static_cast<int>(threadIdx.x);
-  if (column == 0) {
-    info[s] = pivot_info;
-    shared.substitutes = false;
-  }
-  __syncthreads();
-  // Back substitution computes the first element of a column last, from all others. The first element is
-  // therefore not finite if any other is not.
-  T* const own_column = column < n ? x + first + column * n : nullptr;
-  const bool must_repeat = own_column != nullptr && pivot_info == 0 && *own_column - *own_column != T(0);
-  if (must_repeat) shared.substitutes = true;
-  __syncthreads();
-  if (!shared.substitutes) return;
-  system.exchange();  // moves the rows of L and U to LAPACK's order, which substitute_column needs
-  __syncthreads();
-  // Column `column` of A^-1 is (L U)^-1 e_k. Here k is the step in which row `column` was the pivot.
-  if (must_repeat) columns::substitute_column(a + first, n, system.step(), own_column);
-}
-
-/// Computes LU and then the columns of the inverse, in double.
-void invert_by_columns(Context& context, Operands<double>& op, const Parameters& parameters) {
+/// Computes LU and then the columns of the inverse.
+template <class T>
+void invert_by_columns(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
-  int* const pivot_rows = op.workspace.take<int>(shape.n * shape.batch);
+  int* const pivot_rows = op.workspace.template take<int>(shape.n * shape.batch);
   small::factor(context, op, {/*pivots=*/nullptr, pivot_rows}, parameters);
   context.stage("invert");
-  columns::launch(context, {static_cast<int>(shape.n), op.a.data, pivot_rows, op.x.data, op.info},
-                  shape.batch);
+  factored::Batch<T> batch = factored::batch_of(op, pivot_rows);
+  if constexpr (sizeof(T) == 8) {
+    columns::launch(context, batch);
+  } else {
+    batch.nrhs = batch.n;
+    batch.b = nullptr;
+    factored::solve</*Symmetric=*/false>(context, batch);
+  }
 }
 
 }  // namespace
@@ -126,19 +102,9 @@ void invert_by_columns(Context& context, Operands<double>& op, const Parameters&
 template <class T>
 void geinv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
-  if constexpr (sizeof(T) == 8) {
-    if (batched::inverts_by_columns(shape.n, parameters)) return invert_by_columns(context, op, parameters);
-  }
+  if (batched::inverts_by_columns(shape.n, parameters, sizeof(T)))
+    return invert_by_columns(context, op, parameters);
   context.stage("invert");
-  if constexpr (sizeof(T) == 4) {
-    if (batched::uses_panels(shape.n, parameters, batched::max_inverted)) {
-      return panels::with_work_split<T, /*Symmetric=*/false, /*SolvesPanels=*/true>(shape.n, [&](auto split) {
-        using S = decltype(split);
-        simt::launch(context, invert_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
-                     S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
-      });
-    }
-  }
   small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/false, batched::max_inverted>(
       shape.n, [&](auto split) {
         using S = decltype(split);

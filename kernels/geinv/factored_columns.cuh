@@ -18,7 +18,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/getrf/small_rows.cuh"
+#include "kernels/getrf/factored_solve.cuh"
 #include "kernels/getrf/square_order.cuh"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
@@ -50,14 +50,7 @@ struct WorkSplit {
   }
 };
 
-/// The operands of a batch of n x n matrices.
-struct Batch {
-  int n;
-  const double* factors;  ///< L and U with exchanged rows
-  const int* pivot_rows;  ///< the index in A of the pivot row of each step
-  double* x;              ///< the inverses
-  const int* info;        ///< LAPACK's info of the factors
-};
+using Batch = factored::Batch<double>;
 
 /// Starts to copy two neighbouring elements of a square. Both addresses are multiples of 16.
 __device__ __forceinline__ void copy_pair(double* shared, const double* global) {
@@ -67,30 +60,6 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
 #else
   simt::copy_16_bytes(shared, global);
 #endif
-}
-
-/// Computes column `column` of (L U)^-1 with one thread, from L and U in global memory. Rows of U are scaled
-/// by powers of two such that their largest elements are in [1, 2). No product then exceeds 2 |x|.
-template <class T>
-__device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, int column, T* x) {
-  GAUSSWEEP_ROLLED
-  for (int i = 0; i < n; ++i) {
-    T sum = i == column ? 1 : 0;
-    GAUSSWEEP_ROLLED
-    for (int k = column; k < i; ++k) sum = std::fma(-factors[i + k * n], x[k], sum);
-    x[i] = sum;
-  }
-  GAUSSWEEP_ROLLED
-  for (int i = n - 1; i >= 0; --i) {
-    T largest = 0;
-    GAUSSWEEP_ROLLED
-    for (int k = i; k < n; ++k) largest = std::fmax(largest, std::fabs(factors[i + k * n]));
-    const T scale = small::inverse_power_of_two(largest);
-    T sum = x[i] * scale;
-    GAUSSWEEP_ROLLED
-    for (int k = i + 1; k < n; ++k) sum = std::fma(-(factors[i + k * n] * scale), x[k], sum);
-    x[i] = sum / (factors[i + i * n] * scale);
-  }
 }
 
 /// The columns of X that a thread block computes. @tparam Split a WorkSplit
@@ -383,7 +352,7 @@ class Columns {
     __syncwarp();
     const int column = column_ + lane();
     if (lane() < tile_order * Split::sets && column < n_)
-      substitute_column(factors_, n_, column, x_ + pivot_rows_[column] * n_);
+      factored::substitute_column(factors_, n_, column, x_ + pivot_rows_[column] * n_);
   }
 
   int n_;
@@ -413,8 +382,8 @@ __global__ void __launch_bounds__(Split::threads) invert_columns(Batch batch) {
 
 /// Launches a work split. @throws std::runtime_error if a block needs more shared memory than the device has
 template <class Split>
-void launch_split(Context& context, const Batch& batch, std::int64_t systems) {
-  const std::int64_t blocks = systems * ((batch.n + Split::columns - 1) / Split::columns);
+void launch_split(Context& context, const Batch& batch) {
+  const std::int64_t blocks = batch.count * ((batch.n + Split::columns - 1) / Split::columns);
   simt::launch(context, invert_columns<Split>, dim3(static_cast<unsigned>(blocks)), dim3(Split::threads),
                Split::shared_bytes(batch.n), batch);
 }
@@ -425,17 +394,17 @@ bool fits(Context& context, const Batch& batch) {
 }
 /// Launches the fastest work split for n as measured (docs/notebook/batched_inverses.md). The last two splits
 /// are for GPUs with little shared memory; they need at most 48 KiB.
-inline void launch(Context& context, const Batch& batch, std::int64_t systems) {
+inline void launch(Context& context, const Batch& batch) {
   using Small = WorkSplit<2, 2, 0>;
   using Middle = WorkSplit<2, 4, 1>;
   using Large = WorkSplit<1, 4, 2>;
   using Narrow = WorkSplit<2, 1, 0>;
   using Smallest = WorkSplit<1, 1, 0>;
-  if (batch.n <= 32 && fits<Small>(context, batch)) return launch_split<Small>(context, batch, systems);
-  if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_split<Middle>(context, batch, systems);
-  if (fits<Large>(context, batch)) return launch_split<Large>(context, batch, systems);
-  if (fits<Narrow>(context, batch)) return launch_split<Narrow>(context, batch, systems);
-  launch_split<Smallest>(context, batch, systems);
+  if (batch.n <= 32 && fits<Small>(context, batch)) return launch_split<Small>(context, batch);
+  if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_split<Middle>(context, batch);
+  if (fits<Large>(context, batch)) return launch_split<Large>(context, batch);
+  if (fits<Narrow>(context, batch)) return launch_split<Narrow>(context, batch);
+  launch_split<Smallest>(context, batch);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::columns

@@ -144,8 +144,7 @@ Method batched() {
   method.parameters = batched::parameters();
   method.accepts = batched::accepts_inverse;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    const bool by_columns = element == sizeof(double) && batched::inverts_by_columns(shape.n, parameters);
-    return by_columns ? workspace_piece(shape.n * shape.batch, sizeof(int)) : 0;
+    return batched::inverts_by_columns(shape.n, parameters, element) ? batched::row_order_bytes(shape) : 0;
   };
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(geinv_batched)));
 }

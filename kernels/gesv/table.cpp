@@ -299,6 +299,10 @@ Method batched() {
           "LU with partial pivoting of many small systems, with rows or panels in registers", "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
+  method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
+    const bool in_registers = batched::solves_in_registers(shape, parameters, element);
+    return in_registers || shape.nrhs == 1 ? 0 : batched::row_order_bytes(shape);
+  };
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_batched)));
 }
 

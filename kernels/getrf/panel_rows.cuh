@@ -1,6 +1,6 @@
 #pragma once
 /// The base class of Panels (panels.cuh): the rows that a thread owns, the addresses of their elements, and
-/// the 8 x 8 triangles on the diagonal of L or U.
+/// the 8 x 8 triangles on the diagonal of L.
 
 #include <cmath>
 
@@ -109,26 +109,9 @@ class PanelRows {
     }
   }
 
-  /// Returns the 8 x 8 triangle in shared memory for the group of eight steps that contains `step`, in
-  /// double: a diagonal triangle of L, and of U during back substitution.
+  /// Returns the 8 x 8 diagonal triangle of L in shared memory for the group of eight steps that contains
+  /// `step`, in double.
   __device__ T* triangle_of(int step) const { return shared_.triangles + step / tile_order * 64; }
-  /// Loads the 8 x 8 diagonal triangles of U for all steps to shared memory, and the reciprocals of U's
-  /// diagonal.
-  __device__ void load_triangles() {
-    wait();
-    for_rows([&](int e) {
-      const int step = position_[e];
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < tile_order; ++c) {
-        const int k = step / tile_order * tile_order + c;
-        const bool inside = row(e) < n_ && k < n_ && k >= step;
-        const T element = inside ? *address_of(row(e), k) : T(k == step ? 1 : 0);
-        triangle_of(step)[square_index(step % tile_order, c)] = element;
-        if (k == step) shared_.inverses()[step] = T(1) / element;
-      }
-    });
-    wait();
-  }
   SharedStorage<T, S>& shared_;
   System<T> system_;
   int n_;

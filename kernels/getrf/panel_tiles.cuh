@@ -47,12 +47,19 @@ struct WorkSplit {
 
 /// Calls launch(split) with the first WorkSplit of the list that has at least n rows. For LU in double of
 /// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
-/// faster, unless the kernel solves for several right-hand sides (docs/notebook/batches.md).
-/// @tparam SolvesPanels the kernel calls Panels::solve
+/// faster (docs/notebook/batches.md), unless all systems are resident at once with more registers. (Cholesky
+/// up to order 128 keeps its split, which selects the algorithm.)
 /// @pre n <= 512
-template <class T, bool Symmetric, bool SolvesPanels, class Launch>
-void with_work_split(std::int64_t n, Launch&& launch) {
+template <class T, bool Symmetric, class Launch>
+void with_work_split(const Context& context, const Shape& shape, Launch&& launch) {
+  const std::int64_t n = shape.n;
   if (n <= 32) return launch(WorkSplit<32>());
+  if constexpr (sizeof(T) == 4) {
+    using Widest = WorkSplit<512>;
+    const std::int64_t blocks = Widest::threads / Widest::threads_of(n).x;  // per multiprocessor
+    if (n > (Symmetric ? 128 : 64) && shape.batch <= blocks * simt::multiprocessors(context))
+      return launch(Widest());
+  }
   if constexpr (sizeof(T) == 4 && Symmetric) {
     if (n <= 64) return launch(WorkSplit<64, 1, 1024>());
     if (n <= 96) return launch(WorkSplit<96, 1, 960>());
@@ -63,7 +70,8 @@ void with_work_split(std::int64_t n, Launch&& launch) {
     if (n <= 256) return launch(WorkSplit<256, 1, 768>());
     if (n <= 320) return launch(WorkSplit<320, 1, 640>());
     if (n <= 384) return launch(WorkSplit<384, 1, 768>());
-  } else if constexpr (sizeof(T) == 4 && !SolvesPanels) {
+    if (n <= 448) return launch(WorkSplit<448, 1, 896>());
+  } else if constexpr (sizeof(T) == 4) {
     if (n <= 64) return launch(WorkSplit<64, 1, 768>());
     if (n <= 96) return launch(WorkSplit<96, 1, 768>());
     if (n <= 128) return launch(WorkSplit<128, 1, 768>());
@@ -108,15 +116,6 @@ struct SharedStorage {
   int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
   int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
   int info;                   ///< LAPACK's info
-  bool substitutes;           ///< geinv/batched: the inverse is not finite, so that columns are recomputed
-  /// The memory of inverses(), if `candidate` is too small for it.
-  T inverse_storage[S::RowsPerThread == 1 ? 1 : S::rows];
-
-  /// Returns the storage for the reciprocals of U's diagonal: the candidates' memory, which is free after the
-  /// elimination, if it is large enough.
-  __device__ __forceinline__ T* inverses() {
-    return S::RowsPerThread == 1 ? &candidate[0][0][0] : inverse_storage;
-  }
 };
 
 /// A column-major n x n matrix. A symmetric matrix is stored in the triangle `uplo`.
@@ -204,17 +203,6 @@ __device__ __forceinline__ double reciprocal(double x) {
 #endif
 }
 
-/// Two adjacent elements, loaded together. @pre aligned to the size of both
-template <class T>
-struct alignas(2 * sizeof(T)) Pair {
-  T first, second;
-};
-template <class T>
-__device__ __forceinline__ void load_pair(const T* from, T& first, T& second) {
-  const auto pair = *reinterpret_cast<const Pair<T>*>(from);
-  first = pair.first;
-  second = pair.second;
-}
 /// Subtracts factor * row from the first Count elements of each of the thread's rows and shifts the result
 /// left by one element. The first element is dropped.
 template <int Count, int RowsPerThread, class T>
@@ -223,7 +211,7 @@ __device__ __forceinline__ void subtract_and_move(const T (&factors)[RowsPerThre
   GAUSSWEEP_UNROLL
   for (int j = 0; j < Count; j += 2) {
     T row0, row1;
-    load_pair(row + j, row0, row1);
+    lu::load_two(row + j, row0, row1);
     GAUSSWEEP_UNROLL
     for (int e = 0; e < RowsPerThread; ++e) {
       T* const from = a + e * (panel_elements / RowsPerThread) + j;
@@ -255,12 +243,12 @@ struct FragmentLoader {
     if (is_aligned && row + 4 <= rows && column + 2 <= columns) {
       if (row_major) {
         GAUSSWEEP_UNROLL
-        for (int i = 0; i < 4; ++i) load_pair(a + column + (row + i) * n, to[0][i], to[1][i]);
+        for (int i = 0; i < 4; ++i) lu::load_two(a + column + (row + i) * n, to[0][i], to[1][i]);
       } else {
         GAUSSWEEP_UNROLL
         for (int h = 0; h < 2; ++h) {
-          load_pair(a + row + (column + h) * n, to[h][0], to[h][1]);
-          load_pair(a + row + 2 + (column + h) * n, to[h][2], to[h][3]);
+          lu::load_two(a + row + (column + h) * n, to[h][0], to[h][1]);
+          lu::load_two(a + row + 2 + (column + h) * n, to[h][2], to[h][3]);
         }
       }
       return;
@@ -281,26 +269,18 @@ struct FragmentLoader {
 __device__ __forceinline__ int square_index(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
-/// Solves with an 8 x 8 triangle by substitution, one right-hand side per lane: with a unit lower triangle if
-/// `Lower`, else with an upper triangle. The right-hand sides are the columns of eight rows in shared memory,
-/// to which `x` is added if not `Lower`. The solution replaces these rows and `x`.
-/// @param inverses reciprocals of the upper triangle's diagonal
-template <bool Lower, class T, int Pitch>
-__device__ __forceinline__ void substitute_square(const T* square, const T* inverses, T (&x)[tile_order],
-                                                  T (*rows)[Pitch]) {
+/// Solves with a unit lower triangle of order 8 by substitution, one right-hand side per lane. The right-hand
+/// sides are the columns of eight rows in shared memory; the solution replaces them.
+template <class T, int Pitch>
+__device__ __forceinline__ void substitute_square(const T* square, T (*rows)[Pitch]) {
+  T x[tile_order];
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < tile_order; ++r) x[r] = Lower ? rows[r][lane()] : x[r] + rows[r][lane()];
+  for (int r = 0; r < tile_order; ++r) x[r] = rows[r][lane()];
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < tile_order; ++i) {
-    const int k = Lower ? i : tile_order - 1 - i;
-    if (!Lower) {
-      const T inverse = inverses[k];
-      x[k] = inverse - inverse != T(0) ? x[k] / square[square_index(k, k)] : x[k] * inverse;
-    }
+  for (int k = 0; k < tile_order; ++k) {
     rows[k][lane()] = x[k];
     GAUSSWEEP_UNROLL
-    for (int r = Lower ? k + 1 : 0; r < (Lower ? tile_order : k); ++r)
-      x[r] = std::fma(-square[square_index(r, k)], x[k], x[r]);
+    for (int r = k + 1; r < tile_order; ++r) x[r] = std::fma(-square[square_index(r, k)], x[k], x[r]);
   }
 }
 

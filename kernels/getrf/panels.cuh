@@ -15,7 +15,8 @@
 /// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
 /// eliminates like LU.
 ///
-/// LU solves for right-hand sides (for an inverse, the identity) by substitution, also in panels.
+/// One right-hand side can be eliminated together with A, and is then solved for by back substitution. For
+/// several right-hand sides see factored_solve.cuh.
 
 #include <cmath>
 #include <cstdint>
@@ -121,49 +122,6 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Computes X = A^-1 B for any number of columns, after factor(). If b is null, B is the identity.
-  /// @pre not Symmetric
-  __device__ void solve(const T* b, T* x, int columns) {
-    GAUSSWEEP_ROLLED
-    for (int first = 0; first < columns; first += width) {
-      T a[panel_elements];
-      for_elements(
-          first, columns,
-          [&](int e, int c, bool inside, T& element) {
-            element = !inside ? T(0) : b != nullptr ? b[index_of(row(e), c)] : T(row(e) == c ? 1 : 0);
-          },
-          a);
-      substitute_down(a);
-      for_elements(
-          first, columns,
-          [&](int e, int c, bool inside, T& element) {
-            if (inside) x[index_of(position_[e], c)] = element;
-          },
-          a);
-    }
-    if (tensor) load_triangles();
-    GAUSSWEEP_ROLLED
-    for (int first = 0; first < columns; first += width) {
-      T a[panel_elements];
-      for_elements(
-          first, columns,
-          [&](int e, int c, bool inside, T& element) {
-            element = inside && !tensor ? x[index_of(position_[e], c)] : T(0);  // substitute_groups adds x
-          },
-          a);
-      substitute_up(a, x + index_of(0, first), min(width, columns - first));
-      for_elements(
-          first, columns,
-          [&](int e, int c, bool inside, T& element) {
-            if (inside) x[index_of(position_[e], c)] = element;
-          },
-          a);
-    }
-  }
-
-  /// Returns the step in which the thread's row was the pivot, after factor(). @pre one row per thread
-  __device__ int step() const { return position_[0]; }
-
   /// Moves the rows of L and U to their positions in LAPACK's order.
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
@@ -200,12 +158,11 @@ class Panels : PanelRows<T, S, Symmetric> {
   static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
   using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
       Base::for_elements, Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::address_of, Base::row,
-      Base::triangle_of, Base::position_, Base::system_, Base::load_triangles, Base::element_of_u, Base::wait,
-      Base::warp, Base::y_;
+      Base::triangle_of, Base::position_, Base::system_, Base::element_of_u, Base::wait, Base::warp, Base::y_;
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
-    if constexpr (tensor) return substitute_groups</*Forward=*/true>(steps, a);
+    if constexpr (tensor) return eliminate_groups(steps, a);
     T next[group_steps];
     load_multipliers(/*k=*/0, steps, next);
     wait();
@@ -289,11 +246,22 @@ class Panels : PanelRows<T, S, Symmetric> {
     const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
     const int left_row = first_of_four(), right_row = lane() % 4 * 8;
     // In column-major storage, a row beyond n reads an element of the next column; its result is not used.
-    const auto element = [&](int i, int k) {
+    const auto element = [&](int i, int k) -> const T& {
       return system_.a[RowMajor ? k + min(i, n_ - 1) * n_ : index_of(i, k)];
     };
+    const bool loads_rows = RowMajor && n_ % 4 == 0 && reinterpret_cast<std::uintptr_t>(system_.a) % 16 == 0;
     T left[ahead][4];
     const auto load_left = [&](int k) {
+      if (loads_rows) {
+        GAUSSWEEP_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          T row_elements[ahead];
+          lu::load_adjacent(&element(left_row + i, k), row_elements);
+          GAUSSWEEP_UNROLL
+          for (int s = 0; s < ahead; ++s) left[s][i] = row_elements[s];
+        }
+        return;
+      }
       GAUSSWEEP_UNROLL
       for (int s = 0; s < ahead; ++s) {
         GAUSSWEEP_UNROLL
@@ -325,7 +293,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           T right[tile_order];
           GAUSSWEEP_UNROLL
           for (int j = 0; j < tile_order; j += 2)
-            load_pair(tile + (c + s) * S::pitch + right_row + j, right[j], right[j + 1]);
+            lu::load_two(tile + (c + s) * S::pitch + right_row + j, right[j], right[j + 1]);
           GAUSSWEEP_UNROLL
           for (int i = 0; i < 4; ++i) {
             GAUSSWEEP_UNROLL
@@ -555,25 +523,16 @@ class Panels : PanelRows<T, S, Symmetric> {
     }
   }
 
-  /// Substitutes for LU in double on tensor cores, eight steps per iteration. If Forward, applies the first
-  /// `steps` elimination steps to `a`; n steps solve L y = a. Else solves U x = b.
-  ///
-  /// Solves with 8 x 8 diagonal triangles are by substitution: inverses of these triangles may be large, and
-  /// products with inverses would have different errors in different rows. For U, `a` must be 0 at the start
-  /// and accumulates only the subtracted products. The right-hand sides of U are the `columns` columns of
-  /// `b`, whose row k belongs to step k.
-  template <bool Forward>
-  __device__ void substitute_groups(int steps, T (&a)[panel_elements], const T* b = nullptr,
-                                    int columns = 0) {
+  /// Applies the first `steps` elimination steps to `a`, for LU in double on tensor cores, eight steps per
+  /// iteration. Solves with the 8 x 8 diagonal triangles of L are by substitution: inverses of these
+  /// triangles may be large, and products with inverses would have different errors in different rows.
+  __device__ void eliminate_groups(int steps, T (&a)[panel_elements]) {
     constexpr int quarter = width / 4;
     const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/min(steps, n_),
                                 /*is_row_major=*/false);
-    const int groups = (steps + tile_order - 1) / tile_order, t = lane() % 4;
+    const int t = lane() % 4;
     int step_of[RowsPerThread][4];
     Left<RowsPerThread> left;
-    const auto first_step = [&](int iteration) {
-      return tile_order * (Forward ? iteration : groups - 1 - iteration);
-    };
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
       for (int i = 0; i < 4; ++i) step_of[e][i] = __shfl_sync(0xffffffffu, position_[e], lane() / 4 * 4 + i);
@@ -581,15 +540,9 @@ class Panels : PanelRows<T, S, Symmetric> {
     panels::transpose_quads<RowsPerThread>(a);
     wait();
     GAUSSWEEP_ROLLED
-    for (int iteration = 0; iteration < groups; ++iteration) {
-      const int k = first_step(iteration);
-      T(*const shared)[S::pitch] = shared_.rows[iteration % 2];
+    for (int k = 0; k < steps; k += tile_order) {
+      T(*const shared)[S::pitch] = shared_.rows[k / tile_order % 2];
       for_rows([&](int e) { loader.load(first_of_four(e), k, left[e]); });
-      const int column = Forward ? columns : static_cast<int>(threadIdx.x);
-      T y[tile_order];  // the column that this thread substitutes
-      GAUSSWEEP_UNROLL
-      for (int r = 0; r < tile_order; ++r)
-        y[r] = column < columns && k + r < n_ ? b[index_of(k + r, column)] : T(0);
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < 4; ++i) {
@@ -598,8 +551,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           for (int h = 0; h < 2; ++h) {
             const int offset = local_step - 2 * t - h;
             double& element = left[e][h][i];
-            const bool is_product = Forward ? local_step >= tile_order : local_step < 0;
-            element = is_product ? -element : offset == 0 ? 1.0 : 0.0;
+            element = local_step >= tile_order ? -element : offset == 0 ? 1.0 : 0.0;
           }
           if (local_step < 0 || local_step >= tile_order) continue;
           // `left` has identity rows for the pivot rows of these steps, so the product restores the elements.
@@ -612,73 +564,13 @@ class Panels : PanelRows<T, S, Symmetric> {
         }
       });
       wait();
-      if (threadIdx.x < width) substitute_square<Forward>(triangle_of(k), shared_.inverses() + k, y, shared);
+      if (threadIdx.x < width) substitute_square(triangle_of(k), shared);
       wait();
       multiply<RowsPerThread>(a, left, [&](int h, int j, double& first, double& second) {
-        load_pair(&shared[2 * t + h][lane() / 4 * quarter / 2 + j], first, second);
+        lu::load_two(&shared[2 * t + h][lane() / 4 * quarter / 2 + j], first, second);
       });
     }
     panels::transpose_quads<RowsPerThread>(a);
-  }
-
-  /// Replaces a panel of right-hand sides by the solution of L y = a.
-  __device__ void substitute_down(T (&a)[panel_elements]) {
-    if constexpr (tensor) {
-      substitute_groups</*Forward=*/true>(n_, a);
-    } else {
-      eliminate(n_, a);
-    }
-  }
-  /// Replaces a panel `a` by the solution of U x = y. In double, y are the `columns` columns at `b`, and `a`
-  /// must be 0; in float, y is the old value of `a`.
-  __device__ void substitute_up(T (&a)[panel_elements], const T* b, int columns) {
-    if constexpr (tensor) {
-      substitute_groups</*Forward=*/false>(n_, a, b, columns);
-    } else {
-      substitute(a);
-    }
-  }
-
-  /// Solves U x = a in float, one unknown per step.
-  __device__ void substitute(T (&a)[panel_elements]) {
-    wait();  // no thread uses `rows` in shared memory any more, and all threads have stored their elements
-    const bool has_row = row() < n_;
-    const T diagonal = has_row ? *address_of(row(), position_[0]) : T(1);
-    // All threads wait for the current unknown. The thread that owns the unknown's row multiplies by the
-    // inverse of the diagonal element, because a division takes ten times as long.
-    const T inverse = T(1) / diagonal;
-    const bool divides = inverse - inverse != T(0);
-    const auto fetch_element = [&](int i) {
-      const int k = n_ - 1 - i;
-      const bool is_needed = has_row && i < n_ && position_[0] < k;
-      return is_needed ? *address_of(row(), k) : T(0);
-    };
-    T next[group_steps];  // elements for the next steps
-    GAUSSWEEP_UNROLL
-    for (int c = 0; c < group_steps; ++c) next[c] = fetch_element(c);
-    GAUSSWEEP_ROLLED
-    for (int i = 0; i < n_; i += group_steps) {
-      GAUSSWEEP_UNROLL
-      for (int c = 0; c < group_steps; ++c) {
-        if (i + c >= n_) break;
-        const int k = n_ - 1 - i - c;
-        const T element = next[c];
-        next[c] = fetch_element(i + group_steps + c);
-        T* const unknowns = shared_.rows[c % 2][0];
-        if (position_[0] == k) {
-          GAUSSWEEP_UNROLL
-          for (int j = 0; j < width; ++j) unknowns[j] = divides ? a[j] : a[j] * inverse;
-          GAUSSWEEP_ROLLED
-          for (int j = 0; divides && j < width; ++j) unknowns[j] /= diagonal;
-          GAUSSWEEP_UNROLL
-          for (int j = 0; j < width; ++j) a[j] = unknowns[j];
-        }
-        wait();
-        if (!has_row || position_[0] >= k) continue;
-        GAUSSWEEP_UNROLL
-        for (int j = 0; j < width; ++j) a[j] = std::fma(-element, unknowns[j], a[j]);
-      }
-    }
   }
 };
 

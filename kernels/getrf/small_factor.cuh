@@ -58,7 +58,7 @@ void factor(Context& context, Operands<T>& op, PivotOutput output, const Paramet
   const Shape& shape = op.shape;
   context.stage("factor");
   if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T)))) {
-    return panels::with_work_split<T, /*Symmetric=*/false, /*SolvesPanels=*/false>(shape.n, [&](auto split) {
+    return panels::with_work_split<T, /*Symmetric=*/false>(context, shape, [&](auto split) {
       using S = decltype(split);
       simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                    S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);

@@ -1,7 +1,6 @@
 #pragma once
-/// Factors and solves a batch of small systems in one launch, for gesv/batched and posv/batched.
-
-#include <stdexcept>
+/// Factors and solves a batch of small systems in one launch, for gesv/batched and posv/batched. Larger
+/// systems with several right-hand sides use factored_solve.cuh instead.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"
@@ -110,53 +109,33 @@ void solve_columns(Context& context, Operands<T>& op) {
   });
 }
 
-/// Solves one system per block by panels and overwrites A. `WithRhs`: there is one right-hand side, which is
-/// eliminated together with A.
-template <class T, class S, bool Symmetric, bool WithRhs>
+/// Solves one system with one right-hand side per block by panels, and overwrites A.
+template <class T, class S, bool Symmetric>
 __global__ void __launch_bounds__(S::threads, S::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
   __shared__ panels::SharedStorage<T, S> shared;
-  const std::int64_t s = blockIdx.x, n = batch.n, b_offset = s * n * batch.nrhs;
-  panels::Panels<T, S, Symmetric, WithRhs> system(shared, {a + s * n * n, batch.n, batch.uplo});
-  const int system_info = system.factor(b + b_offset);
+  const std::int64_t s = blockIdx.x, n = batch.n;
+  panels::Panels<T, S, Symmetric, /*WithRhs=*/true> system(shared, {a + s * n * n, batch.n, batch.uplo});
+  const int system_info = system.factor(b + s * n);
   if (threadIdx.x == 0) info[s] = system_info;
-  if constexpr (WithRhs) {
-    system.solve_rhs(x + b_offset);
-  } else {
-    system.solve(b + b_offset, x + b_offset, batch.nrhs);
-  }
+  system.solve_rhs(x + s * n);
 }
 
-/// Solves all systems by panels. `WithRhs`: as in solve_panels.
-template <class T, bool Symmetric, bool WithRhs>
-void solve_by_panels(Context& context, Operands<T>& op) {
-  const Shape& shape = op.shape;
-  const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
-  panels::with_work_split<T, Symmetric, /*SolvesPanels=*/!WithRhs>(shape.n, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, solve_panels<T, S, Symmetric, WithRhs>, dim3(static_cast<unsigned>(shape.batch)),
-                 S::threads_of(shape.n), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
-  });
-}
-
-/// Solves A X = B for every system of the batch. `Symmetric`: A is positive definite. Kernels with rows in
-/// registers solve up to four right-hand sides at a time, panel kernels 16 or 32.
-/// @param max_rows_order the largest order at which `kernel: auto` keeps rows in registers
-/// @throws std::logic_error if panels would have to solve a symmetric system for several right-hand sides
+/// Solves A X = B for every system of the batch in one launch. `Symmetric`: A is positive definite.
+/// @param in_registers true: with rows in registers, up to four right-hand sides at a time; false: by panels,
+/// for one right-hand side
 template <class T, bool Symmetric>
-void solve(Context& context, Operands<T>& op, const Parameters& parameters, std::int64_t max_rows_order) {
+void solve(Context& context, Operands<T>& op, bool in_registers) {
   context.stage("solve");
   const Shape& shape = op.shape;
-  if (!batched::uses_panels(shape.n, parameters, max_rows_order)) {
-    if (shape.nrhs == 1) return solve_columns<T, /*Columns=*/1, Symmetric>(context, op);
-    return solve_columns<T, /*Columns=*/4, Symmetric>(context, op);
-  }
-  if constexpr (!Symmetric) {
-    if (shape.nrhs > 1) return solve_by_panels<T, Symmetric, /*WithRhs=*/false>(context, op);
-  } else if (shape.nrhs > 1) {
-    throw std::logic_error("panels of Cholesky solve for one right-hand side");
-  }
-  solve_by_panels<T, Symmetric, /*WithRhs=*/true>(context, op);
+  if (in_registers && shape.nrhs == 1) return solve_columns<T, /*Columns=*/1, Symmetric>(context, op);
+  if (in_registers) return solve_columns<T, /*Columns=*/4, Symmetric>(context, op);
+  const Batch batch{shape.batch, static_cast<int>(shape.n), /*nrhs=*/1, shape.uplo};
+  panels::with_work_split<T, Symmetric>(context, shape, [&](auto split) {
+    using S = decltype(split);
+    simt::launch(context, solve_panels<T, S, Symmetric>, dim3(static_cast<unsigned>(shape.batch)),
+                 S::threads_of(shape.n), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
+  });
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::small

@@ -158,6 +158,26 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
   }
 }
 
+/// Adjacent elements that one instruction loads if they have at most 16 bytes.
+template <class T, int Count>
+struct alignas(Count * sizeof(T) < 16 ? Count * sizeof(T) : 16) AdjacentElements {
+  T elements[Count];
+};
+/// Loads adjacent elements. @pre `from` is aligned to AdjacentElements<T, Count>
+template <int Count, class T>
+__device__ __forceinline__ void load_adjacent(const T* from, T (&elements)[Count]) {
+  const auto loaded = *reinterpret_cast<const AdjacentElements<T, Count>*>(from);
+  GAUSSWEEP_UNROLL
+  for (int e = 0; e < Count; ++e) elements[e] = loaded.elements[e];
+}
+/// Stores adjacent elements. @pre `to` is aligned to AdjacentElements<T, Count>
+template <int Count, class T>
+__device__ __forceinline__ void store_adjacent(T* to, const T (&elements)[Count]) {
+  AdjacentElements<T, Count> stored;
+  GAUSSWEEP_UNROLL
+  for (int e = 0; e < Count; ++e) stored.elements[e] = elements[e];
+  *reinterpret_cast<AdjacentElements<T, Count>*>(to) = stored;
+}
 /// Loads two neighbouring elements at an even index of an array that is aligned to two elements.
 template <class T>
 __device__ __forceinline__ void load_two(const T* from, T& first, T& second) {

@@ -211,19 +211,28 @@ inline bool uses_panels(std::int64_t n, const Parameters& parameters, std::int64
   const std::string& kernel = parameters.choice("kernel");
   return kernel == "auto" ? n > max_rows_order : kernel == "panels" && n > 3;
 }
-/// Returns true if geinv/batched in double computes LU first and then the inverse column by column
-/// (geinv/factored_columns.cuh).
-inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters) {
-  return uses_panels(n, parameters, /*max_rows_order=*/16);
+/// Returns true if geinv/batched computes LU first and then the inverse column by column, in double by
+/// geinv/factored_columns.cuh and in float by factored_solve.cuh.
+inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters, std::size_t element_bytes) {
+  return uses_panels(n, parameters, /*max_rows_order=*/element_bytes == 8 ? 16 : 48);
 }
 /// Returns the largest order at which rows in registers are faster than panels for LU, measured on an H200
 /// (docs/notebook/batches.md). The limit falls with `nrhs`, because kernels with rows in registers factor A
 /// again for every four right-hand sides.
 constexpr std::int64_t max_rows_order(std::size_t element_bytes, std::int64_t nrhs = 1) {
-  return nrhs > 24 ? 8 : nrhs > 8 ? 16 : nrhs > 4 || element_bytes == 8 ? 32 : 48;
+  return nrhs > 8 ? 8 : nrhs > 4 ? 16 : nrhs > 1 || element_bytes == 8 ? 32 : 48;
+}
+/// Returns true if gesv/batched solves with rows in registers. If not, several right-hand sides are solved
+/// for with L and U (factored_solve.cuh).
+inline bool solves_in_registers(const Shape& shape, const Parameters& parameters, std::size_t element_bytes) {
+  return !uses_panels(shape.n, parameters, max_rows_order(element_bytes, shape.nrhs));
+}
+/// Returns the bytes of workspace for the row order of every system.
+inline std::size_t row_order_bytes(const Shape& shape) {
+  return workspace_piece(shape.n * shape.batch, sizeof(int));
 }
 /// Returns the largest order at which posv/batched keeps rows in registers. Above it, several right-hand
-/// sides use posv/factored_solve.cuh.
+/// sides use factored_solve.cuh.
 constexpr std::int64_t max_cholesky_rows_order(std::size_t element_bytes, std::int64_t nrhs) {
   return nrhs > 8 ? 8 : nrhs > 4 || (nrhs > 1 && element_bytes == 4) ? 16 : 32;
 }

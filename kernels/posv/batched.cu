@@ -7,7 +7,7 @@
 ///
 /// Larger systems with one right-hand side are factored in panels: A = L L^T. The right-hand side is
 /// eliminated together with A. For several right-hand sides, potrf/batched computes the factors, and a second
-/// launch substitutes with them, a few right-hand sides per warp (factored_solve.cuh).
+/// launch substitutes with them, a few right-hand sides per warp (getrf/factored_solve.cuh).
 ///
 /// Error: (A + E) x = b with |E| of the order n u |L| |L^T|, where L is the Cholesky factor (Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
@@ -16,8 +16,8 @@
 /// not overwrite B. Cost: 2/3 n^3 + 2 n^2 nrhs operations per system; with panels 1/3 n^3 + 2 n^2 nrhs.
 /// Workspace: none. A pivot that is not positive gives info > 0. n <= 512.
 
+#include "kernels/getrf/factored_solve.cuh"
 #include "kernels/getrf/small_solve.cuh"
-#include "kernels/posv/factored_solve.cuh"
 #include "kernels/potrf/small_cholesky.cuh"
 #include "kernels/tables.hpp"
 
@@ -26,11 +26,12 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 template <class T>
 void posv_batched(Context& context, Operands<T>& op, const Parameters& parameters) {
   const Shape& shape = op.shape;
-  const std::int64_t max_rows_order = batched::max_cholesky_rows_order(sizeof(T), shape.nrhs);
-  if (shape.nrhs == 1 || !batched::uses_panels(shape.n, parameters, max_rows_order))
-    return small::solve<T, /*Symmetric=*/true>(context, op, parameters, max_rows_order);
+  const bool in_registers =
+      !batched::uses_panels(shape.n, parameters, batched::max_cholesky_rows_order(sizeof(T), shape.nrhs));
+  if (in_registers || shape.nrhs == 1) return small::solve<T, /*Symmetric=*/true>(context, op, in_registers);
   small::factor_cholesky(context, op, parameters);
-  factored::solve(context, op);
+  context.stage("solve");
+  factored::solve</*Symmetric=*/true>(context, factored::batch_of(op, /*pivot_rows=*/nullptr));
 }
 
 GAUSSWEEP_INSTANTIATE(posv_batched)

@@ -44,7 +44,7 @@ void factor_cholesky(Context& context, Operands<T>& op, const Parameters& parame
   // In double, rows in registers are faster than panels up to order 16, and at order 32, where they fill a
   // warp.
   if (batched::uses_panels(shape.n, parameters, sizeof(T) == 8 && shape.n != 32 ? 16 : 32)) {
-    return panels::with_work_split<T, /*Symmetric=*/true, /*SolvesPanels=*/false>(shape.n, [&](auto split) {
+    return panels::with_work_split<T, /*Symmetric=*/true>(context, shape, [&](auto split) {
       using S = decltype(split);
       simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
                    S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
