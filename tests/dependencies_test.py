@@ -358,6 +358,21 @@ def used_functions_are_included():
             check(not headers or headers & included, f"{path} calls {name}, but includes none of: {', '.join(headers)}")
 
 
+def methods_have_rows():
+    """Checks that every method that a source instantiates has a row in a table; without a row no program finds it."""
+    texts = sources("kernels")
+    tables = " ".join(text for path, text in texts if path.name == "table.cpp")
+    with_rows = set(re.findall(r"_ENTR(?:Y|IES)\((?:host, )?(\w+)\)", tables))
+    check(len(with_rows) > 80, f"only {len(with_rows)} methods found in the tables of kernels/")
+    for path, text in texts:
+        for method in re.findall(r"^GAUSSWEEP_INSTANTIATE(?:_FOR)?\((\w+)", text, re.M):
+            check(
+                method in with_rows,
+                f"{path}: {method} has no row in {path.parent}/table.cpp; add its declaration and its row there"
+                " (CONTRIBUTING.md, part 2)",
+            )
+
+
 def count_files():
     """Checks that folders of code stay small enough to be read as a list."""
     for folder in sorted({p.parent for tree in ("driver", "apps", "io") for p in (SOURCE / tree).rglob("*.?pp")}):
@@ -377,6 +392,7 @@ def main():
     type_names_are_unique()
     no_include_cycles()
     used_functions_are_included()
+    methods_have_rows()
     count_files()
     for complaint in complaints:
         print("dependencies_test.py:", complaint)
