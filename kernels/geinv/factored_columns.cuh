@@ -101,8 +101,7 @@ class Columns {
       process(current, shared_ + stage * square_size);
       stage = stage == Split::prefetched ? 0 : stage + 1;
     }
-    if (!is_singular_ && __any_sync(0xffffffffu, nan_if_not_finite_ == 0 ? 0 : 1))
-      substitute_from_global_memory();
+    if (!is_singular_) repair();
   }
 
  private:
@@ -334,8 +333,6 @@ class Columns {
     for (int s = 0; s < Split::sets; ++s) {
       if (target_columns_[s] < 0) continue;
       double* const to = x_ + row + target_columns_[s] * n_;
-      GAUSSWEEP_UNROLL
-      for (int q = 0; q < 2; ++q) nan_if_not_finite_ = std::fma(a_[i][2 * s + q], 0.0, nan_if_not_finite_);
       if (packed_ && row < n_) {
         lu::store_two(to, a_[i][2 * s], a_[i][2 * s + 1]);
       } else {
@@ -347,12 +344,14 @@ class Columns {
     }
   }
 
-  /// Computes the warp's columns again by substitution from global memory; a lane has a column.
-  __device__ void substitute_from_global_memory() const {
+  /// Computes the warp's columns that are not finite again, by substitution from global memory; a lane has a
+  /// column. The first element of such a column is not finite, because it is computed last, from all others.
+  __device__ void repair() const {
     __syncwarp();
     const int column = column_ + lane();
-    if (lane() < tile_order * Split::sets && column < n_)
-      factored::substitute_column(factors_, n_, column, x_ + pivot_rows_[column] * n_);
+    if (lane() >= tile_order * Split::sets || column >= n_) return;
+    double* const x = x_ + pivot_rows_[column] * n_;
+    if (*x - *x != 0) factored::substitute_column(factors_, n_, column, x);
   }
 
   int n_;
@@ -365,7 +364,6 @@ class Columns {
   bool is_singular_;
   double* shared_;
   bool packed_;                       ///< pairs of elements are aligned for one access of 16 bytes
-  double nan_if_not_finite_ = 0;      ///< NaN if the thread has stored an element that is not finite, else 0
   int target_columns_[Split::sets];   ///< the columns of X that the thread stores to, or -1
   TileElements a_[tiles_per_square];  ///< the thread's right-hand sides, then answers, in a row of squares
 };

@@ -2,14 +2,14 @@
 /// Solves small systems with several right-hand sides from their factors: L y = b, then U x = y. The factors
 /// are those of LU, P A = L U with ones on the diagonal of L, or of Cholesky, A = L L^T.
 ///
-/// The right-hand sides are independent. A warp solves for 4, 8, 16 or 32 right-hand sides, 32 rows (a *block
+/// The right-hand sides are independent. A warp solves for 4, 8 or 16 right-hand sides, 32 rows (a *block
 /// row*) at a time. A lane has four adjacent rows of a quarter of the warp's right-hand sides. *Squares* of
 /// 32 x 32 elements of the factors are staged in shared memory for all warps that solve the same system. The
 /// next square is copied while the current one is used. Finished unknowns are in shared memory, too, where
 /// all lanes of the warp read them.
 ///
-/// The products of a block row are added up before they are subtracted from the right-hand side, which is
-/// more accurate than subtracting them one by one.
+/// The products of a row are added up before they are subtracted from the right-hand side, which is more
+/// accurate than subtracting them one by one.
 ///
 /// For the inverse, the right-hand sides are the columns of the identity. Products may overflow although the
 /// inverse is finite. Columns that are not finite are therefore computed again with scaled rows of U.
@@ -156,13 +156,16 @@ class Solve {
     }
   }
 
-  /// Computes the columns of the inverse again by substitution from global memory if one of the warp's
-  /// elements is not finite; a lane has a column.
+  /// Computes the warp's columns of the inverse that are not finite again, by substitution from global
+  /// memory; a lane has a column. The first element of such a column is not finite, because it is computed
+  /// last, from all others.
   __device__ void repair() const {
     __syncwarp();
-    if (__any_sync(0xffffffffu, nan_if_not_finite_ == 0 ? 0 : 1) == 0) return;
-    for (int c = lane(); c < count_; c += 32)
-      substitute_column(factors_, n_, first_rhs_ + c, x_ + pivot_rows_[first_rhs_ + c] * n_);
+    for (int c = lane(); c < count_; c += 32) {
+      const int column = first_rhs_ + c;
+      T* const x = x_ + pivot_rows_[column] * n_;
+      if (*x - *x != T(0)) substitute_column(factors_, n_, column, x);
+    }
   }
 
  private:
@@ -198,23 +201,23 @@ class Solve {
 
   /// Performs the steps of both substitutions that use one square.
   __device__ void process(const lu::SquareOrder& current, const T* square) {
-    if (current.begins_row()) for_elements([](int, int, T& sum) { sum = 0; }, /*first_row=*/0);
+    if (current.begins_row()) set_sums_to_zero();
     if (current.i() != current.j()) {
       return current.is_forward() ? subtract</*Down=*/true>(current.j(), square)
                                   : subtract</*Down=*/false>(current.j(), square);
     }
     const int first_row = current.i() * square_order;
     if (current.is_forward()) {
-      for_elements([&](int row, int c, T& sum) { sum += rhs(row, c); }, first_row);
+      store_rhs(first_row, /*is_zero=*/false);
       substitute</*Down=*/true>(first_row, square);
-    } else if (current.i() >= first_square_) {
-      for_elements([&](int row, int c, T& sum) { sum += unknowns_[row * S::columns + first_column() + c]; },
-                   first_row);
+      set_sums_to_zero();
+      __syncwarp();  // no lane still reads unknowns of the forward substitution
+    } else if (current.i() < first_square_) {
+      store_rhs(first_row, /*is_zero=*/true);
     }
     if (!current.is_forward() || current.is_last_row()) {
-      __syncwarp();  // no lane still reads unknowns of the forward substitution
       substitute</*Down=*/false>(first_row, square);
-      for_elements([&](int row, int c, const T& unknown) { store(row, c, unknown); }, first_row);
+      for_elements([&](int row, int c, T unknown) { store(row, c, unknown); }, first_row);
     }
     __syncwarp();  // all lanes can read the unknowns
   }
@@ -225,11 +228,17 @@ class Solve {
     if (row >= n_ || target_columns_[c] < 0) return 0;
     return b_[(S::symmetric ? row : pivot_rows_[row]) + static_cast<std::int64_t>(target_columns_[c]) * n_];
   }
+  /// Stores the lane's right-hand sides of a block row, or zeros, to shared memory, where the unknowns
+  /// replace them.
+  __device__ __forceinline__ void store_rhs(int first_row, bool is_zero) {
+    for_elements([&](int row, int c,
+                     T) { unknowns_[row * S::columns + first_column() + c] = is_zero ? T(0) : rhs(row, c); },
+                 first_row);
+  }
   /// Stores an element of the lane's solution c.
   __device__ __forceinline__ void store(int row, int c, T unknown) {
     if (row >= n_ || target_columns_[c] < 0) return;
     x_[row + static_cast<std::int64_t>(target_columns_[c]) * n_] = unknown;
-    if (!S::symmetric) nan_if_not_finite_ = std::fma(unknown, T(0), nan_if_not_finite_);
   }
 
   /// Returns the index of the lane's four adjacent rows (a *quad*) in a block row.
@@ -244,6 +253,9 @@ class Solve {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < S::lane_columns; ++c) visit(first_row + row_quad() * lane_rows + r, c, sums_[r][c]);
     }
+  }
+  __device__ __forceinline__ void set_sums_to_zero() {
+    for_elements([](int, int, T& sum) { sum = 0; }, /*first_row=*/0);
   }
   /// Loads the lane's elements of column k of a square. For the back substitution of Cholesky, this is a
   /// column of the transposed square.
@@ -280,9 +292,10 @@ class Solve {
       subtract_row<Down>(square, k, unknowns + k * S::columns);
   }
 
-  /// Solves with the diagonal square of the block row that begins at row `first_row`, four rows at a time,
-  /// and stores the unknowns to shared memory. The reciprocals of the diagonal of a Cholesky factor are
-  /// finite, because the diagonal has square roots. Pivots of LU are scaled by a power of two first.
+  /// Solves with the diagonal square of the block row that begins at row `first_row`, four rows at a time.
+  /// The unknowns replace the right-hand sides in shared memory. The reciprocals of the diagonal of a
+  /// Cholesky factor are finite, because the diagonal has square roots. Pivots of LU are scaled by a power of
+  /// two first.
   template <bool Down>
   __device__ __forceinline__ void substitute(int first_row, const T* square) {
     constexpr bool has_unit_diagonal = !S::symmetric && Down;
@@ -308,13 +321,15 @@ class Solve {
             lu::store_adjacent(quad_unknowns + solved * S::columns, zeros);
             continue;
           }
-          T elements[lane_rows];
+          T elements[lane_rows], rhs_elements[S::lane_columns];
           load_elements<Down>(square, quad * lane_rows + solved, elements);
+          lu::load_adjacent(quad_unknowns + solved * S::columns, rhs_elements);
           GAUSSWEEP_UNROLL
           for (int c = 0; c < S::lane_columns; ++c) {
             T& unknown = sums_[solved][c];
+            unknown += rhs_elements[c];
             if (!has_unit_diagonal)
-              unknown = (S::symmetric ? unknown : unknown * scale[solved]) * inverse[solved];
+              unknown = unknown * inverse[solved] * (S::symmetric ? T(1) : scale[solved]);
             GAUSSWEEP_UNROLL
             for (int r = Down ? solved + 1 : 0; r < (Down ? lane_rows : solved); ++r)
               sums_[r][c] = std::fma(-elements[r], unknown, sums_[r][c]);
@@ -346,7 +361,6 @@ class Solve {
   T* x_;
   T* square_memory_;
   T* unknowns_;                          ///< the warp's finished unknowns: [row][right-hand side]
-  T nan_if_not_finite_ = 0;              ///< LU: NaN if the lane has stored an element that is not finite
   int target_columns_[S::lane_columns];  ///< the columns of b_ and x_ of the lane's solutions, or -1
   T sums_[lane_rows][S::lane_columns];   ///< the lane's sums, then unknowns, in a block row
 };
@@ -378,7 +392,7 @@ void launch(Context& context, const Batch<T>& batch) {
 
 /// Solves every system of a batch. Uses the fastest work split as measured on an H200
 /// (docs/notebook/batches.md) that fits in shared memory.
-/// @throws std::runtime_error if a block of the smallest split, with 33 KB, does not fit
+/// @throws std::runtime_error if a block of the smallest split, with 34 KB, does not fit
 template <bool Symmetric, class T>
 void solve(Context& context, const Batch<T>& batch) {
   const int n = batch.n, nrhs = batch.nrhs;

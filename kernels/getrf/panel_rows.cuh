@@ -52,14 +52,13 @@ class PanelRows {
     for (int e = 0; e < RowsPerThread; ++e) visit(e);
   }
   /// Calls visit(e, column, is_inside, element) for every element of `a`, the thread's rows of the panel that
-  /// begins at column `first`. is_inside means row(e) < n and column < `columns`.
+  /// begins at column `first`. is_inside means row(e) < n and column < n.
   template <class Visit>
-  __device__ __forceinline__ void for_elements(int first, int columns, Visit&& visit,
-                                               T (&a)[panel_elements]) const {
+  __device__ __forceinline__ void for_elements(int first, Visit&& visit, T (&a)[panel_elements]) const {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < panel_elements; ++i) {
       const int c = first + i % width;
-      visit(i / width, c, row(i / width) < n_ && c < columns, a[i]);
+      visit(i / width, c, row(i / width) < n_ && c < n_, a[i]);
     }
   }
 
@@ -79,7 +78,7 @@ class PanelRows {
   /// 0.
   __device__ void load(int first, T (&a)[panel_elements]) const {
     for_elements(
-        first, n_,
+        first,
         [&](int e, int c, bool, T& element) { element = is_stored(e, c) ? *address_of(row(e), c) : T(0); },
         a);
   }

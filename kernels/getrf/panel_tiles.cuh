@@ -77,10 +77,10 @@ void with_work_split(const Context& context, const Shape& shape, Launch&& launch
     if (n <= 128) return launch(WorkSplit<128, 1, 768>());
     if (n <= 256) return launch(WorkSplit<256, 1, 768>());
     if (n <= 320) return launch(WorkSplit<320, 1, 640>());
-    if (n <= 384) return launch(WorkSplit<384, 1, 384>());
+    if (n <= 384) return launch(WorkSplit<384, 1, 768>());
     if (n <= 448) return launch(WorkSplit<448, 1, 896>());
   } else {
-    if constexpr (sizeof(T) == 8 && !Symmetric) {
+    if constexpr (!Symmetric) {
       if (n <= 64) return launch(WorkSplit<64, 2, 384>());
     } else {
       if (n <= 64) return launch(WorkSplit<64>());
@@ -98,7 +98,8 @@ void with_work_split(const Context& context, const Shape& shape, Launch&& launch
 template <class T, class S>
 struct SharedStorage {
   /// Elements of the three possible contents of `triangles`: 8 x 8 triangles, a diagonal block, two tiles.
-  static constexpr int squares = S::rows / tile_order * 64, block = S::width * S::block_pitch;
+  static constexpr int squares = sizeof(T) == 8 ? S::rows / tile_order * 64 : 0,
+                       block = S::width * S::block_pitch;
   static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
   /// Pivot rows of a group of steps, before the updates of these steps.
   alignas(16) T rows[2][tile_order][S::pitch];

@@ -130,7 +130,7 @@ class Panels : PanelRows<T, S, Symmetric> {
       load(first, a);
       wait();
       for_elements(
-          first, n_,
+          first,
           [&](int e, int c, bool inside, T& element) {
             if (inside) *address_of(position_[e], c) = element;
           },
@@ -528,7 +528,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   /// triangles may be large, and products with inverses would have different errors in different rows.
   __device__ void eliminate_groups(int steps, T (&a)[panel_elements]) {
     constexpr int quarter = width / 4;
-    const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/min(steps, n_),
+    const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/steps,
                                 /*is_row_major=*/false);
     const int t = lane() % 4;
     int step_of[RowsPerThread][4];

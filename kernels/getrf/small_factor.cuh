@@ -1,5 +1,6 @@
 #pragma once
-/// LU of a batch of small systems in one launch, for getrf/batched and the first step of geinv/batched.
+/// LU of a batch of small systems in one launch, for getrf/batched and the first step of gesv/batched and
+/// geinv/batched.
 
 #include "kernels/getrf/panels.cuh"
 #include "kernels/getrf/small_rows.cuh"

@@ -1,6 +1,6 @@
 #pragma once
 /// The order in which forward and back substitution use the square blocks (*squares*) of the triangles L and
-/// U, for geinv/batched and posv/batched.
+/// U, for gesv/batched, posv/batched and geinv/batched.
 
 #include "kernels/simt/simt.hpp"
 

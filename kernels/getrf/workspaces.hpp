@@ -193,7 +193,7 @@ constexpr std::int64_t max_panel_order = 512;  ///< largest order with panels
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
                            "rows in registers (order at most 128, in geinv 64) or panels of 16 or 32 "
-                           "columns, from order 4 on; auto: rows to order 8 to 64")};
+                           "columns, from order 4 on; auto: rows to order 8 to 48")};
 }
 
 inline bool accepts(const Shape& shape, const Parameters& parameters) {

@@ -299,6 +299,22 @@ TEST_P(MethodOnBatches, LargerSystemsAreAccurate) {
     expect_all_right<double>(shape_of(261, 1, 1), method, defaults(method));
 }
 
+/// In float, batches that a GPU cannot hold at once have other work splits. The emulated GPU has four
+/// multiprocessors.
+TEST_P(MethodOnBatches, BatchesThatFillTheGpuAreRight) {
+  const MatrixKind kind = GetParam().kind;
+  if (GetParam().backend != Backend::emulated || (kind != MatrixKind::uniform && kind != MatrixKind::spd))
+    return;
+  using OrderAndBatch = std::pair<std::int64_t, std::int64_t>;
+  for (const auto& [n, batch] :
+       std::vector<OrderAndBatch>{{70, 21}, {150, 13}, {200, 9}, {300, 5}, {400, 5}}) {
+    Shape shape = shape_of(n, 1, batch);
+    expect_all_right<float>(shape);
+    shape.uplo = Uplo::upper;
+    if (row_of(GetParam().id).problem->has_axis("uplo")) expect_all_right<float>(shape);
+  }
+}
+
 TEST_P(MethodOnBatches, OneSystemIsAccurate) {
   for (const std::int64_t n : {1, 5, 16, 33, 100}) expect_all_right<double>(shape_of(n, 1, 1));
 }
