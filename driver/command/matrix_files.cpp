@@ -191,21 +191,22 @@ std::string diagonal_words(const MatrixFacts& facts) {
   return fmt::format("{}; {}", zeros, fmt::join(dominances, ", "));
 }
 
-/// Returns the number of decimal digits of a solution that are correct at least, for a condition number.
+/// Estimates the number of correct decimal digits of a solution from the condition number alone.
 int digits_left(double condition, Precision precision) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(condition * roundoff_of(precision)))));
 }
 
-std::string condition_words(const Conditioning& found) {
+std::string condition_words(const Conditioning& found, double largest) {
   if (found.zero_pivot > 0) return fmt::format("singular: pivot {} is exactly 0", found.zero_pivot);
   if (!(found.condition <= max_condition(Precision::float64))) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
   }
   return fmt::format(
-      "about {:.2g} in the 1-norm, estimated\nDigits:    at least {} of a solution hold in double, {} in "
-      "float",
+      "about {:.2g} in the 1-norm, estimated\nDigits:    about {} of a solution hold in double{}",
       found.condition, digits_left(found.condition, Precision::float64),
-      digits_left(found.condition, Precision::float32));
+      std::isnormal(static_cast<float>(largest))
+          ? fmt::format(", {} in float", digits_left(found.condition, Precision::float32))
+          : "; float cannot hold the matrix");
 }
 
 /// Describes the pattern of nonzeros: diagonal, triangular or banded. Returns an empty text for other
@@ -224,7 +225,16 @@ std::string symmetry_words(const InspectedMatrix& matrix) {
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
   if (!matrix.conditioning) return "yes";
+  // Rounding errors may decide about a matrix that is singular to double's precision.
+  if (matrix.conditioning->zero_pivot == 0 &&
+      !(matrix.conditioning->condition <= max_condition(Precision::float64)))
+    return fmt::format("yes, its Cholesky factorisation {} in double",
+                       matrix.conditioning->is_definite ? "succeeds" : "fails");
   return matrix.conditioning->is_definite ? "yes, positive definite" : "yes, not positive definite";
+}
+
+std::string norm_text(double norm) {
+  return norm < std::numeric_limits<double>::max() ? fmt::format("{:.4g}", norm) : "above 1.797e+308";
 }
 
 }  // namespace
@@ -239,14 +249,14 @@ std::string properties_text(const InspectedMatrix& matrix) {
           : fmt::format("{} ({})", facts.nonzeros, to_text(Cell(share), Style::percent));
   std::string text = fmt::format("Nonzeros:  {}, the largest {:.4g}\n", count, facts.largest);
   if (const std::string shape = shape_words(facts); !shape.empty()) text += "Shape:     " + shape + "\n";
-  text += fmt::format("Norms:     1-norm {:.4g}, infinity {:.4g}, Frobenius {:.4g}\n", facts.norm_1,
-                      facts.norm_inf, facts.norm_frobenius);
+  text += fmt::format("Norms:     1-norm {}, infinity {}, Frobenius {}\n", norm_text(facts.norm_1),
+                      norm_text(facts.norm_inf), norm_text(facts.norm_frobenius));
   if (!facts.is_square()) return text;
   text += fmt::format("Symmetric: {}\n", symmetry_words(matrix));
   text += fmt::format("Diagonal:  {}\n", diagonal_words(facts));
   text += fmt::format("Condition: {}\n",
                       matrix.conditioning
-                          ? condition_words(*matrix.conditioning)
+                          ? condition_words(*matrix.conditioning, facts.largest)
                           : fmt::format("not estimated beyond n = {} (--condition)", max_factored));
   return text;
 }

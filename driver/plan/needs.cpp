@@ -40,6 +40,16 @@ std::string unmet_text(const InspectedMatrix& matrix, Need need, Uplo uplo) {
   return "?";
 }
 
+/// Returns whether Cholesky factorisations of the matrix succeed. This is unknown if one did, but rounding
+/// errors may make another one fail.
+std::optional<bool> is_definite(const InspectedMatrix& matrix) {
+  if (!matrix.facts.is_symmetric) return false;
+  if (!matrix.conditioning) return std::nullopt;
+  const Conditioning& found = *matrix.conditioning;
+  if (found.is_definite && !(found.condition <= max_condition(Precision::float64))) return std::nullopt;
+  return found.is_definite;
+}
+
 }  // namespace
 
 InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision) {
@@ -62,12 +72,10 @@ std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo upl
   const bool dominant = facts.by_rows == Dominance::strict || facts.by_columns == Dominance::strict;
   switch (need) {
     case Need::spd:
-      if (!facts.is_symmetric) return false;
-      if (!matrix.conditioning) return std::nullopt;
-      return matrix.conditioning->is_definite;
+      return is_definite(matrix);
     case Need::strongly_regular:
       // All leading blocks of a definite or strictly dominant matrix are regular.
-      if (dominant || (matrix.conditioning && matrix.conditioning->is_definite)) return true;
+      if (dominant || is_definite(matrix).value_or(false)) return true;
       if (facts.is_triangular()) return facts.zero_diagonals == 0;
       if (facts.first_zero_diagonal == 1) return false;
       if (matrix.conditioning && matrix.conditioning->zero_pivot > 0) return false;

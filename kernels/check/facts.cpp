@@ -117,7 +117,6 @@ MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff) {
 
 Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
   const std::int64_t n = a.rows;
-  if (facts.largest == 0) return {};
   // Scaling does not change the condition number, and keeps LAPACK's products within the range of double.
   const int scale = exponent_of(facts.largest);
   for (double& value : a.data) value = times_power(value, -scale);
@@ -127,15 +126,17 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     return singular;
   }
   const double norm = one_norm(a).value();
-  bool may_be_definite = facts.is_symmetric;
+  bool may_be_definite = facts.is_symmetric, is_definite = false;
   for (std::int64_t i = 0; i < n; ++i) may_be_definite = may_be_definite && a(i, i) > 0;
   if (may_be_definite) {
     std::vector<double> diagonal(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) diagonal[static_cast<std::size_t>(i)] = a(i, i);
-    if (vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0) {
-      // potrf may succeed for a singular A: its last pivots are rounding errors, which may be positive.
+    is_definite = vendor::potrf(Uplo::lower, n, a.data.data(), n) == 0;
+    if (is_definite) {
+      // potrf may succeed for a singular A: its last pivots are rounding errors, which may be positive. The
+      // LU factorisation below may then find a zero pivot.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
-      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, /*is_definite=*/true);
+      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, is_definite);
     }
     // Restores A from its upper triangle, which potrf has not changed.
     for (std::int64_t j = 0; j < n; ++j) {
@@ -144,7 +145,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     }
   }
   if (facts.is_triangular())
-    return from_rcond(vendor::trcon(facts.triangle(), n, a.data.data(), n), /*is_definite=*/false);
+    return from_rcond(vendor::trcon(facts.triangle(), n, a.data.data(), n), is_definite);
   std::vector<int> pivots(static_cast<std::size_t>(n));
   const int info = vendor::getrf(n, n, a.data.data(), n, pivots.data());
   if (info > 0) {
@@ -152,7 +153,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
     singular.zero_pivot = info;
     return singular;
   }
-  return from_rcond(vendor::gecon(n, a.data.data(), n, norm), /*is_definite=*/false);
+  return from_rcond(vendor::gecon(n, a.data.data(), n, norm), is_definite);
 }
 
 }  // namespace gaussweep

@@ -63,8 +63,8 @@ bool is_triangular(const MatrixView<const T>& a, Uplo uplo);
 
 /// Properties that follow from a factorisation.
 struct Conditioning {
-  /// True if A is symmetric, its Cholesky factorisation succeeds in double, and A is not singular to working
-  /// precision.
+  /// True if A is symmetric, its Cholesky factorisation succeeds in double, and no pivot is exactly 0. The
+  /// last pivots may be rounding errors if A is singular to working precision.
   bool is_definite = false;
   /// LAPACK's estimate of |A|_1 |A^-1|_1; infinite if A is singular to working precision.
   double condition = std::numeric_limits<double>::infinity();

@@ -87,6 +87,7 @@ TEST(Facts, DefiniteMeansCholeskySucceeds) {
   EXPECT_FALSE(conditioning(matrix(2, 2, {1, 2, 2, 1})).is_definite);   // positive diagonal, but indefinite
   EXPECT_FALSE(conditioning(matrix(2, 2, {2, -1, 1, 2})).is_definite);  // not symmetric
   EXPECT_TRUE(conditioning(generated(MatrixKind::spd, 65)).is_definite);
+  EXPECT_TRUE(conditioning(matrix(2, 2, {1, 0, 0, 1e-16})).is_definite);  // also beyond 1/epsilon
 }
 
 TEST(Facts, KnownConditionNumbers) {
@@ -109,6 +110,7 @@ TEST(Facts, SingularMatricesNameTheirPivot) {
   }
   EXPECT_EQ(conditioning(matrix(2, 2, {1, 2, 2, 4})).zero_pivot, 2);
   EXPECT_EQ(conditioning(matrix(2, 2, {1, 0, 3, 0})).zero_pivot, 2);
+  EXPECT_EQ(conditioning(matrix(2, 2, {0, 0, 0, 0})).zero_pivot, 1);
 }
 
 }  // namespace

@@ -116,5 +116,16 @@ TEST_F(MatrixFiles, InfoDescribesTheFile) {
   EXPECT_NE(info_text(io::matrix_info(file)).find("3 x 3"), std::string::npos);
 }
 
+TEST(MatrixProperties, ShowTheLimitsOfDoubleAndFloat) {
+  const auto text_of = [](std::vector<double> elements) {
+    return properties_text(inspect(io::Dense<double>{2, 2, std::move(elements)}, /*factors=*/true));
+  };
+  EXPECT_THAT(text_of({2, 1, 1, 2}), HasSubstr("in double, 6 in float"));
+  for (const double beyond_float : {1e200, 1e-200})
+    EXPECT_THAT(text_of({beyond_float, 0, 0, beyond_float}), HasSubstr("float cannot hold the matrix"));
+  EXPECT_THAT(text_of({1.5e308, 1e308, 1e308, 1.5e308}), HasSubstr("1-norm above 1.797e+308"));
+  EXPECT_THAT(text_of({1, 0, 0, 1e-16}), Not(HasSubstr("definite"))) << "rounding errors may decide";
+}
+
 }  // namespace
 }  // namespace gaussweep::driver
