@@ -155,6 +155,7 @@ bool is_solvable(Problem problem) {
 
 /// Checks the options, chooses the method and solves the problem. @return the exit code
 int run_solve(SolveOptions& options, const Commands& commands) {
+  if (options.rhs.empty() && !options.rhs_dataset.empty()) options.rhs = options.file;
   if (options.problem.empty()) options.problem = options.rhs.empty() ? "geinv" : "gesv";
   const Problem problem = parse_option<Problem>("--problem", options.problem);
   if (!is_solvable(problem)) {
@@ -199,7 +200,7 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   sub->add_option("--rhs", options->rhs, "The right-hand sides, a file of the same kinds");
   sub->add_option("--rhs-dataset", options->rhs_dataset,
-                  "Path of the right-hand sides in their file [b, else the only matrix]");
+                  "Path of the right-hand sides in --rhs, else in A's file [b, else the only matrix]");
   sub->add_option("--problem", options->problem, "What to compute [gesv with --rhs, else geinv]");
   sub->add_option("--method", options->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");

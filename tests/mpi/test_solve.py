@@ -101,6 +101,7 @@ class Solve(SweepTest):
             file["A"], file["b"] = self.a, self.a @ self.x
         np.testing.assert_allclose(self.solve("both.h5", "--rhs", "./both.h5"), self.x, atol=1e-10)
         self.solve("A.npy", "--rhs", "both.h5", "--rhs-dataset", "b", "--force")
+        np.testing.assert_allclose(self.solve("both.h5", "--rhs-dataset", "b", "--force"), self.x, atol=1e-10)
         np.testing.assert_allclose(self.solve("A.npy", "--rhs", "both.h5", "--force"), self.x, atol=1e-10)
         with h5py.File(self.folder / "unnamed.h5", "w") as file:
             file["A"], file["rhs"] = self.a, self.a @ self.x
