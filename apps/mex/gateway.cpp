@@ -123,6 +123,8 @@ std::string require_text(const mxArray* array, const char* what) {
 void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
   const int first = 1 + static_cast<int>(request.operands.size());
   const std::string name = nrhs > first ? require_text(prhs[first], "the method") : "";
+  const Gpu& gpu = engine().gpu();
+  request.method = &choose_method(registry(), request.call->problems, name, gpu);
   std::string backend = "auto";
   std::map<std::string, ParameterValue> options;
   for (int i = first + 1; i < nrhs; i += 2) {
@@ -134,8 +136,6 @@ void parse_method(Request& request, int nrhs, const mxArray* prhs[]) {
       options[option] = option_value(prhs[i + 1], option);
     }
   }
-  const Gpu& gpu = engine().gpu();
-  request.method = &choose_method(registry(), request.call->problems, name, gpu);
   request.backend = choose_backend(*request.method, backend, gpu);
   request.parameters = choose_parameters(*request.method, options);
 }

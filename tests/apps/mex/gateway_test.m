@@ -210,6 +210,7 @@ expect_error ('notPositiveDefinite', 'not positive definite', @gaussweep_inv, [1
 expect_error ('notSymmetric', 'not symmetric', @gaussweep_inv, [4 1; 2 4], 'poinv');
 expect_error ('notTriangular', 'not triangular', @gaussweep_solve, ones (2), [1; 2], 'trsv');
 expect_error ('unknownMethod', 'geinv/lapack, ', @gaussweep_inv, 1, 'magic');
+expect_error ('unknownMethod', '''backend'' is no method', @gaussweep_inv, 1, 'backend', 'emulated');
 expect_error ('unknownMethod', 'poinv/lapack', @gaussweep_inv, 1, 'gesv/lapack');
 expect_error ('unknownMethod', 'gesv/lapack', @gaussweep_solve, 1, 1, 'gesv/');
 expect_error ('unknownMethod', 'gemm/serial, ', @gaussweep_mtimes, 1, 1, 'lapack');
