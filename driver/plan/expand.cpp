@@ -286,7 +286,11 @@ class Expander {
             warn_of_file(*matrices.inspected, method, trial, warn);
           result_.trials.push_back(std::move(trial));
         } else {
-          merge_duplicate(result_.trials[first->second.index], first->second.entry->location, trial, entry);
+          Trial& known = result_.trials[first->second.index];
+          if (known.matrix.file != trial.matrix.file)
+            note(fmt::format("{} has the same content as {}: equal trials run once", trial.matrix.file,
+                             known.matrix.file));
+          merge_duplicate(known, first->second.entry->location, trial, entry);
         }
       }
     });

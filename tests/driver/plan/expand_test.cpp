@@ -362,6 +362,10 @@ TEST(Expand, TakesTheSizeFromTheFile) {
   EXPECT_EQ(trials("gesv", "serial", "matrix: {file: square.mtx}")[0].key,
             trials("gesv", "serial", "matrix: {file: moved.mtx}")[0].key)
       << "the bytes decide, not the path";
+  const Expansion twice =
+      expand_text(sweep("gesv", "serial", "matrix: [{file: square.mtx}, {file: moved.mtx}]"));
+  EXPECT_THAT(twice.trials, SizeIs(1));
+  EXPECT_THAT(twice.notes, ElementsAre(HasSubstr("/elsewhere/square.mtx")));
   EXPECT_THAT(failure(sweep("gesv", "serial", "matrix: {file: absent.mtx}")),
               StartsWith("p.yaml:4:20: absent.mtx: there is no such file"));
   EXPECT_THAT(failure(sweep("gesv", "serial", "n: 13\n    matrix: {file: square.mtx}")),
