@@ -70,7 +70,8 @@ class Log {
   void print() {
     const std::lock_guard<std::mutex> lock(access_);
     for (const auto& [line, count] : counts_)
-      std::fprintf(stderr, "libgaussweep_cusolver: %s, %lld times\n", line.c_str(), count);
+      std::fprintf(stderr, "libgaussweep_cusolver: %s, %lld time%s\n", line.c_str(), count,
+                   count == 1 ? "" : "s");
   }
 
  private:
@@ -87,11 +88,11 @@ class Log {
 /// Returns the queue (a stream with libgaussweep's handle, queues.hpp) for a call that gaussweep answers.
 /// Otherwise returns null and sets `reason`.
 StreamHandle* queue_for(const Call& call, bool creates, const char*& reason) {
-  reason = "arguments that gaussweep does not support";
-  if (!call.is_supported) return nullptr;
   reason = "switched off";
   const char* const setting = std::getenv("GAUSSWEEP_CUSOLVER");
   if (setting != nullptr && std::strcmp(setting, "off") == 0) return nullptr;
+  reason = "arguments that gaussweep does not support";
+  if (!call.is_supported) return nullptr;
   reason = "faster here";
   if (!may_be_faster(call.task)) return nullptr;
   void* stream = nullptr;
