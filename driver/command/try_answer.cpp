@@ -220,7 +220,7 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
     words += fmt::format("{}, {}", method_words(fastest), seconds_text(fastest.median));
     if (task.race.has_lead()) words += ", " + lead_words(task.race);
     const double digits = correct_digits(fastest);
-    if (!std::isnan(digits)) words += fmt::format(", about {:.0f} correct digits", digits);
+    if (!std::isnan(digits)) words += ", about " + counted(static_cast<std::size_t>(digits), "correct digit");
     sentences.push_back(words + ".");
   }
   return sentences;

@@ -135,7 +135,8 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   }
   if (is_doubtful(*cell.winner)) text += " (doubtful: faster than the device's peaks allow)";
   const double digits = std::floor(-std::log10(cell.winner->forward_error));
-  if (digits >= 0 && std::isfinite(digits)) text += fmt::format(", about {:.0f} correct digits", digits);
+  if (digits >= 0 && std::isfinite(digits))
+    text += ", about " + counted(static_cast<std::size_t>(digits), "correct digit");
   return text + ".";
 }
 

@@ -495,6 +495,8 @@ TEST(VerdictGrid, BaselineIsTheVendorUnlessChosen) {
   EXPECT_THAT(verdict_text(grids, {120, false}), HasSubstr("3.00x vendor"));
   EXPECT_THAT(verdict_sentences(grids),
               HasSubstr("/fast, 1 s, 3 times as fast as vendor, about 13 correct digits.\n"));
+  records[0].forward_error = 3e-2;
+  EXPECT_THAT(verdict_sentences(verdict_grids(records, {}, {})), HasSubstr("about 1 correct digit.\n"));
   const auto others = verdict_grids(records, {}, {}, "lapack");
   EXPECT_EQ(only_cell(others).speedup, 4);
   EXPECT_EQ(render_json(verdict_table(others))[0]["baseline"], "lapack");
