@@ -208,12 +208,13 @@ run_sweep() {
     left=$(seconds_left)
     if [[ -n $left && ! -f $directory/logs/fruitless-starts ]] && ((left > 2 * notice)); then arguments+=(--time-limit $((left - notice / 2))); fi
     say "job $(job_name), start ${SLURM_RESTART_COUNT:-0}, on ${SLURM_JOB_NODELIST:-?}, $ranks rank(s) per node, ${before:-0} trials are recorded"
-    # A launcher may fail before it starts a rank, e.g. because a daemon could not connect in time. Then it is started again.
+    # A launcher may fail before it starts a rank, e.g. because a daemon could not connect in time. Then it is started again. If
+    # the folder of `started` is gone (e.g. unmounted), a rank may have started, and the sweep would begin anew elsewhere.
     while rm -f "$started"; do
       launch "$ranks" "$jobs/slurm/rank.sh" --started "$started" "$gaussweep" "${arguments[@]}" "$@"
       if [[ -n $stopped ]] && ! $forwarded; then forward_signal; fi  # the signal came just before the launch
       wait_for_launched
-      if [[ $code -eq 0 || -n $stopped || -e $started ]] || ((++failures == 3)); then break; fi
+      if [[ $code -eq 0 || -n $stopped || -e $started || ! -d ${started%/*} ]] || ((++failures == 3)); then break; fi
       requeue_if_preempted
       say "the launcher ended with exit code $code before a rank started; attempt $((failures + 1)) of 3"
       sleep 2

@@ -553,17 +553,29 @@ class Begin(SweepTest):
         journal.write_text("".join(line for line in lines if '"note":"end"' not in line))
         self.assertIn(f"does not record the end of the run; see {log}\n", self.ran(["status", directory]).stdout)
 
-    def test_a_job_without_the_program(self):
-        """Plain sbatch checks nothing before the job starts."""
+    def job(self, program, code, site=""):
+        """Runs the job script with this program, as plain sbatch does, which checks nothing before the job starts."""
         script = SOURCE / "jobs/slurm/sweep.sbatch"
         shutil.copy(script, self.folder / "slurm_script")
         (self.folder / "scontrol").write_text(f"#!/bin/sh\necho '   Command={script} -o x'\n")
         (self.folder / "scontrol").chmod(0o755)
         words = [self.folder / "slurm_script", self.plan(HOST), "-o", self.folder / "run"]
-        variables = {"SLURM_JOB_ID": "7", "GAUSSWEEP": "/nowhere/gaussweep", "GAUSSWEEP_ENV": ""}
+        variables = {"SLURM_JOB_ID": "7", "GAUSSWEEP": str(program), "GAUSSWEEP_ENV": str(site)}
         done = execute(words, PATH=f"{self.folder}:{os.environ['PATH']}", **variables)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("no program /nowhere/gaussweep; build it with: ", done.stderr)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_a_job_without_the_program(self):
+        self.assertIn("no program /nowhere/gaussweep; build it with: ", self.job("/nowhere/gaussweep", 2).stderr)
+
+    def test_a_job_whose_folder_is_unmounted_is_not_started_again(self):
+        program, site, starts = (self.folder / name for name in ("program", "site.sh", "starts"))
+        unmount = f"mv {self.folder}/run {self.folder}/gone; mkdir {self.folder}/run"
+        program.write_text(f"#!/bin/sh\n[ $1 = run ] || exit 0\necho started >>{starts}\n{unmount}\nexit 3\n")
+        program.chmod(0o755)
+        site.write_text('gaussweep_launch() { shift; "$@"; }\n')
+        self.job(program, 3, site)
+        self.assertEqual(starts.read_text(), "started\n")
 
 
 class Requeue(SweepTest):
