@@ -102,7 +102,7 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
     return series.seconds.back() / series.seconds.front() - 1;
   };
   std::stable_sort(order.begin(), order.end(), [&](const TrendSeries* a, const TrendSeries* b) {
-    return std::fabs(growth(*a)) > std::fabs(growth(*b));
+    return std::fabs(std::log1p(growth(*a))) > std::fabs(std::log1p(growth(*b)));
   });
   if (limit > 0) order.resize(std::min(order.size(), limit));
   const TrialColumns trial(records, Reader::person);

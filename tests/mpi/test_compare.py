@@ -145,6 +145,12 @@ class CompareTwoRuns(harness.SweepTest):
         self.assertIn("2 nights", warning, "what the table cannot show comes before it")
         self.assertTrue(any("LAST" in line for line in table))
         self.assertIn("one run of each trial", self.ran(["compare", base], code=2).stderr)
+        with h5py.File(new, "r+") as file:
+            records = file["records"][:]
+            records["seconds_median"] *= numpy.where(records["method"] == b"crout", 0.2, 2)
+            file["records"][:] = records
+        largest = self.ran(["trend", base, new, "--limit", "1"]).stdout
+        self.assertIn("-80.0%", largest, "a fifth of the time is a larger change than twice the time")
 
 
 if __name__ == "__main__":
