@@ -192,7 +192,9 @@ def load(arguments, only=None, as_recorded=False):
         try:
             attributes, frames, remarks, units_of_file = _read_file(path, offset, wanted, only or {})
         except DAMAGED as error:
-            warnings.append(f"{path} was left out: {_error_text(error)}")
+            is_journal = path.suffix == ".jsonl"
+            advice = f"report reads no journals; gaussweep merge {path} -o FILE.h5 makes a results file of it"
+            warnings.append(f"{path} was left out: {advice if is_journal else _error_text(error)}")
             continue
         warnings += remarks
         _rename_ambiguous_hosts(frames, cpu_of)

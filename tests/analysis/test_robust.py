@@ -157,12 +157,14 @@ class RobustTest(unittest.TestCase):
         (self.base / "text.h5").write_text("hello")
         (self.base / "empty").mkdir()
         (self.base / "killed").mkdir()
-        (self.base / "killed/journal.jsonl").touch()
+        for name in ("killed/journal.jsonl", "some.jsonl"):
+            (self.base / name).touch()
         for argument, words in (
             ("text.h5", "nothing to report on"),
             ("empty", "no results.h5 here"),
             ("killed", "gaussweep merge"),
             ("killed/journal.jsonl", "give the run directory"),
+            ("some.jsonl", "some.jsonl was left out: report reads no journals; gaussweep merge"),
             ("absent", "no such file"),
         ):
             _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
