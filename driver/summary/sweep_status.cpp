@@ -355,7 +355,12 @@ std::string statuses_line(const Statuses& statuses) {
       std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
                             : fmt::format(", {} of {} running", running, all.size());
+  std::size_t missing = 0;
+  for (const IncompleteSweep& sweep : statuses.incomplete) missing += sweep.missing.size();
+  if (missing > 0) text += fmt::format(", {} missing", counted(missing, "shard"));
   if (sum.unexpected > 0) text += fmt::format(", {} not as expected", sum.unexpected);
+  // The time that missing shards need is unknown.
+  if (missing > 0) return text;
   if (std::any_of(all.begin(), all.end(), [](const NamedStatus& n) { return is_left_unknown(n.status); })) {
     text += sum.seconds_left && sum.seconds_left->low >= 1
                 ? fmt::format(", at least {} left", duration_text(sum.seconds_left->low))

@@ -323,7 +323,7 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   for (const char* words :
        {"All rows: PLAN night, DONE 4 of 10 (40.0%)", "night/shard-1-of-3  running  about 30 s",
         "night/shard-3-of-3  killed ",
-        "All:     8 of at least 20, 1 of 2 running, 1 not as expected, about 30 s left",
+        "All:     8 of at least 20, 1 of 2 running, 1 shard missing, 1 not as expected\n",
         "Status:  7 pass, 1 crashed", "Note:    night/shard-2-of-3 is not there", "signal 11"})
     EXPECT_THAT(text, testing::HasSubstr(words));
   const auto json = statuses_json(both);
@@ -341,7 +341,8 @@ TEST(Status, ShowsOneRowPerShardAndTheirSum) {
   EXPECT_THAT(statuses_line(known), testing::StartsWith("8 of 33 (24.2%)"));
   known.all[1].status.shard.number = 1;
   EXPECT_EQ(known.total(), -1) << "a shard that ran twice";
-  Statuses unknown = both;
+  Statuses unknown{both.all, {}};
+  EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", about 30 s left"));
   unknown.all[1].status.running = true;
   EXPECT_THAT(statuses_line(unknown), testing::EndsWith(", at least 30 s left")) << "one has no estimate yet";
   unknown.all[0].status.seconds_left.reset();
