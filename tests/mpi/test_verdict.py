@@ -144,7 +144,7 @@ class Verdict(SweepTest):
             (["--by", "gpu"], "--by gpu: is for --best only"),
             (["--best", "--by", "gpus"], "--by: 'gpus'"),
             (["--best", "--by", "gpu", "--sort", "n"], "--sort: not with --by gpu"),
-            (["--best", "--by", "gpu", "--gpu", "*H200*"], "--gpu *H200*: no record names any"),
+            (["--best", "--by", "gpu", "--gpu", "*H200*"], "--gpu *H200*: no record names a GPU; --backend host"),
         ):
             done = run(["summary", directory, *words])
             self.assertEqual(done.returncode, 2, words)

@@ -206,7 +206,8 @@ TEST(Summary, RefusesAFilterThatCanMatchNothing) {
   Record on_cpu = records.front();
   on_cpu.gpu_name.clear();
   filter.gpus = {"*H200*"};
-  EXPECT_EQ(error_of([&] { filter_records({on_cpu}, filter); }), "--gpu *H200*: no record names any");
+  EXPECT_EQ(error_of([&] { filter_records({on_cpu}, filter); }),
+            "--gpu *H200*: no record names a GPU; --backend host chooses the CPU's records");
   filter.gpus.clear();
   filter.statuses.clear();
   for (const std::string text : {"", "x", "-3", "1:2:3", "5kk", "99999999999999999999"}) {
