@@ -83,7 +83,9 @@ Coordinator::Coordinator(MessagePort& port, RunDirectory& directory, const Regis
       limits_(assignments.limits),
       clock_(std::move(clock)),
       signals_(std::move(signals)),
-      progress_(trials_.size() + assignments.done, assignments.done, assignments.shows_progress) {
+      progress_(trials_.size() + assignments.done, assignments.done - assignments.unexpected.size(),
+                assignments.shows_progress) {
+  for (const std::string& status : assignments.unexpected) progress_.count(status, /*expected=*/false);
   for (std::size_t i = 0; i < trials_.size(); ++i) index_[trials_[i].key] = i;
   ranks_.resize(static_cast<std::size_t>(port_.size()));
   for (Rank& rank : ranks_) rank.last_heard = clock_.now();

@@ -47,6 +47,7 @@ struct Assignments {
   std::vector<std::string> hosts;  ///< host name per rank
   RunLimits limits;
   bool shows_progress = true;
+  std::vector<std::string> unexpected = {};  ///< statuses of unexpected ends in `done`
 };
 
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.

@@ -280,8 +280,9 @@ SweepEnd coordinate(const Session& session, const SweepStart& sweep_start, RunDi
   for (const RankFacts& rank : session.ranks) hosts.push_back(rank.host.host);
   const std::size_t done = work.all.size() - work.todo.size();
   const RunLimits limits{session.deadline, session.options.grace, store_limit, session.options.order};
+  const std::vector<std::string> unexpected = unexpected_before(work, directory.journal());
   Coordinator coordinator(session.world, directory, session.registry,
-                          {std::move(work.todo), done, hosts, limits, is_first_pass});
+                          {std::move(work.todo), done, hosts, limits, is_first_pass, unexpected});
   try {
     while (!coordinator.finished() || !supervisor->finished()) {
       demand.sample();

@@ -182,6 +182,18 @@ std::vector<std::string> skipped_in_run(const Work& work, const io::JournalConte
   return skipped_lines(skipped);
 }
 
+std::vector<std::string> unexpected_before(const Work& work, const io::JournalContents& journal) {
+  RecordsByKey records = by_key(journal);
+  for (const Trial& trial : work.todo) records.erase(trial.key);
+  std::vector<std::string> statuses;
+  for (const Trial& trial : work.all) {
+    const auto found = records.find(trial.key);
+    if (found != records.end() && !as_expected(trial, found->second->status))
+      statuses.push_back(found->second->status);
+  }
+  return statuses;
+}
+
 Outcome outcome_of(const Work& work, const io::JournalContents& journal) {
   const RecordsByKey records = by_key(journal);
   Outcome outcome;

@@ -39,6 +39,9 @@ void log_skipped_methods(const std::vector<Trial>& trials);
 /// memory …".
 std::vector<std::string> skipped_in_run(const Work& work, const io::JournalContents& journal);
 
+/// Returns the statuses of the recorded trials that did not end as the plan expects and are not repeated.
+std::vector<std::string> unexpected_before(const Work& work, const io::JournalContents& journal);
+
 /// The number of a run's trials that did not end as the plan expects.
 struct Outcome {
   std::size_t wrong = 0;    ///< have another status: `failed`, `diverged`, `suspect`, or an unexpected `pass`

@@ -106,6 +106,8 @@ class Failures(SweepTest):
         self.assertTrue(self.stderr.splitlines()[-1].endswith("exit code 1: 4 trials did not end as expected"))
         self.sweep(plan, code=1, output="ranks", ranks=2)
         self.assertRegex(self.stderr, "exit code 1: .*have ended by themselves")
+        self.sweep(self.plan(plan.read_text().replace("61]", "61, 62]"), "more"), "--resume", code=1, output="runs/a")
+        self.assertRegex(self.stderr, r"6/6 trials \(100 %\), 6 wrong")
         plan.write_text(PLAN)
         self.sweep(plan, output="runs/b")
         self.assertIn("Repaired: 4 trials", self.stderr)
