@@ -509,6 +509,8 @@ class Begin(SweepTest):
         done = self.ran(["status", night], code=2)
         self.assertNotIn("did not start", done.stderr)
         self.assertIn(f"gaussweep summary {night}", done.stderr)
+        done = self.ran(["status", night / "results.h5"], code=2)
+        self.assertIn("results.h5 is a file, but status needs run directories", done.stderr)
         self.ran(["summary", night])
 
     def test_the_status_of_a_job_that_has_just_started(self):
