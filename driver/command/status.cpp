@@ -63,6 +63,11 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
           "records in its results.h5",
           directory.string(), shell_quoted(directory.string())));
     }
+    if (const std::int64_t job = job_without_output(directory, output); job > 0) {
+      throw io::InputError(fmt::format(
+          "{} has no journal.jsonl: job {} was submitted and has no output yet; squeue shows its state",
+          directory.string(), job));
+    }
     if (!output.empty()) {
       throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));

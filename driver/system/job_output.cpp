@@ -44,6 +44,15 @@ bool is_final(const std::string& line) {
          !has(line, ".sbatch: signalled");
 }
 
+/// Returns the folder of the outputs of a job array whose task number `part` runs the shard in this
+/// directory. If the directory has no shard's name, returns its own folder of outputs.
+fs::path array_logs(const fs::path& directory, int& part) {
+  const fs::path shard = directory.has_filename() ? directory : directory.parent_path();
+  int parts = 0;
+  const bool is_shard = std::sscanf(shard.filename().string().c_str(), "shard-%d-of-%d", &part, &parts) == 2;
+  return (is_shard ? shard.parent_path() : directory) / "logs";
+}
+
 }  // namespace
 
 fs::path newest_job_output(const fs::path& directory) {
@@ -69,11 +78,21 @@ fs::path newest_job_output(const fs::path& directory) {
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     search(entry->path() / "logs", "");
   // The tasks of a job array write their outputs into `logs`, next to the directories of their shards.
-  const fs::path shard = directory.has_filename() ? directory : directory.parent_path();
-  int part = 0, parts = 0;
-  if (std::sscanf(shard.filename().string().c_str(), "shard-%d-of-%d", &part, &parts) == 2)
-    search(shard.parent_path() / "logs", "_" + std::to_string(part) + ".out");
+  int part = 0;
+  const fs::path logs = array_logs(directory, part);
+  search(logs, "_" + std::to_string(part) + ".out");
   return newest;
+}
+
+std::int64_t job_without_output(const fs::path& directory, const fs::path& output) {
+  int part = 0;
+  for (const fs::path& logs : {directory / "logs", array_logs(directory, part)}) {
+    std::int64_t job = 0;
+    if (!(std::ifstream(logs / "submitted") >> job)) continue;
+    const std::string name = output.filename().string(), number = "-" + std::to_string(job);
+    return has(name, (number + ".").c_str()) || has(name, (number + "_").c_str()) ? 0 : job;
+  }
+  return 0;
 }
 
 JobOutput read_job_output(const fs::path& path) {

@@ -2,6 +2,7 @@
 /// Finds and reads the output files of the Slurm jobs that run sweeps in a directory, to report the state of
 /// a sweep.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -11,6 +12,10 @@ namespace gaussweep::driver {
 /// subdirectories; empty if there is none. Ignores the last job of a nightly series, which only merges the
 /// results.
 std::filesystem::path newest_job_output(const std::filesystem::path& directory);
+
+/// Returns the number of the job that was last submitted into this directory, or into the parent directory of
+/// its shards; 0 if there is none or if `output`, the newest output, is of this job.
+std::int64_t job_without_output(const std::filesystem::path& directory, const std::filesystem::path& output);
 
 /// The state of a job, from the output that it has written since its last start.
 struct JobOutput {

@@ -497,6 +497,10 @@ class Begin(SweepTest):
         for directory in (night, night / "sweep"):
             done = self.ran(["status", directory], code=2)
             self.assertIn(f"its job did not start a sweep; see {night}/sweep/logs/slurm-gaussweep-8.out", done.stderr)
+        for job, is_waiting in ((8, False), (10, True)):
+            (night / "sweep/logs/submitted").write_text(f"{job}\n")
+            done = self.ran(["status", night / "sweep"], code=2)
+            self.assertEqual("job 10 was submitted and has no output yet" in done.stderr, is_waiting, done.stderr)
 
     def test_the_status_of_a_merged_night_without_its_shards(self):
         night = self.folder / "night"
@@ -520,7 +524,8 @@ class Begin(SweepTest):
         log.write_text(f"array.sbatch: job 8_2 was requeued\n{begin}")
         for directory in (log.parents[1], log.parents[1] / "shard-2-of-3"):
             self.assertIn("State:   just started; nothing is recorded", self.ran(["status", directory]).stdout)
-        self.ran(["status", log.parents[1] / "shard-1-of-3"], code=2)
+        (log.parent / "submitted").write_text("8,9\n")
+        self.assertIn("job 8 was submitted", self.ran(["status", log.parents[1] / "shard-1-of-3"], code=2).stderr)
         watching = subprocess.Popen(
             command(["status", directory, "--watch"]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
