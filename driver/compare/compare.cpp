@@ -464,7 +464,10 @@ Comparison compare(const io::Results& base, const io::Results& now, const Compar
   result.threshold = rules.threshold.value_or(result.is_duet ? duet_threshold : run_threshold);
   for (const auto& [key, places] : base_trials) {
     const auto match = new_trials.find(key);
-    if (match != new_trials.end()) add_pairs(result, places, match->second, rules.same_places);
+    if (match == new_trials.end()) continue;
+    const std::size_t pairs = result.pairs.size();
+    add_pairs(result, places, match->second, rules.same_places);
+    if (result.pairs.size() == pairs) ++result.left_out;
   }
   const auto sort_key = [](const Pair& pair) {
     const Record& r = pair.identity;

@@ -174,6 +174,7 @@ struct Comparison {
   std::vector<Unclear> unclear;              ///< per backend
   std::vector<Crossover> crossovers;         ///< only for different places
   std::int64_t only_base = 0, only_new = 0;  ///< number of trials that only this set has
+  std::int64_t left_out = 0;  ///< number of trials in both sets without a common place (same_places)
   /// Texts about methods, or sizes of methods, that only base has (`vanished`) or only new has (`appeared`).
   std::vector<std::string> vanished, appeared;
   /// Names of matrix files that changed between base and new; their trials do not count as missing.

@@ -290,6 +290,7 @@ std::string count_sentence(const Comparison& comparison, const std::string& comm
   add(on_other_places, "not counted (other devices or threads)");
   add(counts[Verdict::untimed], "without comparable times");
   add(failed, "failed in both (not rated)");
+  add(comparison.left_out, "left out (other devices or threads)");
   add(comparison.only_base, "only in base");
   add(comparison.only_new, "only in new");
   return text;

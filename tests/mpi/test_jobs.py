@@ -644,6 +644,8 @@ class Threads(SweepTest):
         self.assertEqual(hosts[5], f"{hosts[4]} (1 thread)")
         with h5py.File(directory / "results.h5", "r") as file:
             self.assertEqual(int(file["hosts"]["blas_threads"][1]), 1)
+        self.sweep(self.plan(text + "[4, 5]}\n"), output="again", **{**clean, "OPENBLAS_NUM_THREADS": "1"})
+        self.assertRegex(self.stderr, r"Since .*: 1 trial in both.*, 1 left out \(other devices or threads\)\.\n")
 
 
 class Temporary(SweepTest):
