@@ -477,6 +477,16 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("Each point: the median over up to 3 seeds of each seed's ratio: the median time at", caption)
         self.assertIn("Bands: the full range of the seeds or repetitions.", caption)
 
+    def test_speedups_of_several_runs_have_one_baseline(self):
+        nights = fixture.Night("first"), fixture.Night("second")
+        for night, values in zip(nights, ((1, 2), (4, 8))):
+            for blocks in values:
+                more = {"parameters": {"blocks": blocks}, "host": f"node{values[0]}", "scatter": 0, "gpu": GPU}
+                night.trial("gesv", "crout", 64, 1e-6 * blocks, **more)
+        ((_, (line,), caption),) = [p for name, p in drawn(*nights).items() if name.startswith("speedup-blocks")]
+        np.testing.assert_allclose(line.y, [1, 1 / 2, 1 / 4, 1 / 8])
+        self.assertIn("(blocks = 1)", caption)
+
     def test_speedups_over_a_baseline_are_ratios_of_medians_over_the_seeds(self):
         for seeds, words in (((1,), "median time"), ((1, 2, 6), "median over the seeds of the median time")):
             night = fixture.Night("seeds")
