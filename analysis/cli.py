@@ -117,7 +117,7 @@ def main(arguments=None):
     parser.add_argument("--title", help="title of the page")
     parser.add_argument(
         "--figures",
-        choices=("pdf", "pgf", "svg"),
+        choices=figures.KINDS,
         help="also write the plots for a paper into OUT/figures, with captions (needs matplotlib; pgf needs TeX)",
     )
     parser.add_argument(
@@ -164,6 +164,8 @@ def main(arguments=None):
         index = page.write(options.output)
         if options.figures:
             figures.write(page, options.output, options.figures, options.only)
+        else:
+            figures.remove_earlier(options.output)
     except ReportError as error:
         return _refuse(str(error))
     except OSError as error:

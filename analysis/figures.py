@@ -23,6 +23,7 @@ from .page import staging
 from .plots import parameters, row_colour, styled, unpassed
 from .words import code_point, matplotlib_text, one_line, tex
 
+KINDS = ("pdf", "pgf", "svg")
 WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
 MARGIN = 0.6  # inches left and right of the axes together
 LEGEND_MARGIN = 0.1  # inches above and below the legend together
@@ -109,8 +110,24 @@ def write(page, out, kind, only=None):
         (Path(staged) / "captions.txt").write_text("\n".join(captions) + "\n", encoding="utf-8")
         folder = Path(out) / "figures"
         folder.mkdir(exist_ok=True)
-        for file in Path(staged).iterdir():
+        files = list(Path(staged).iterdir())
+        remove_earlier(out, [file.name for file in files])
+        for file in files:
             os.replace(file, folder / file.name)
+
+
+def remove_earlier(out, but=()):
+    """Removes captions.txt of an earlier report, and the figures in OUT/figures that it names. Keeps the files in `but`
+    and all others."""
+    listed = Path(out) / "figures" / "captions.txt"
+    if not listed.is_file():
+        return
+    captions = listed.read_text(encoding="utf-8", errors="replace").splitlines()
+    names = {line.partition(": ")[0] for line in captions}
+    for file in list(listed.parent.iterdir()):
+        is_figure = file.suffix[1:] in (*KINDS, "tex") and file.stem in names
+        if (is_figure or file == listed) and file.name not in but:
+            file.unlink()
 
 
 def _coloured(styled_series):

@@ -184,6 +184,16 @@ class OptionsTest(unittest.TestCase):
         with self.assertRaises(SystemExit), mock.patch("sys.stderr"):
             main([str(self.file), "--only", "time"])
 
+    def test_a_report_removes_the_figures_of_an_earlier_one(self):
+        folder = self.base / "out" / "figures"
+        self.page("--figures", "svg", "--only", "time-trsv,time-gesv")
+        (folder / "own.svg").write_text("own")
+        self.page("--problem", "trsv", "--figures", "pdf", "--only", "time-trsv")
+        self.assertEqual({path.name.partition("-")[0] for path in folder.glob("*.svg")}, {"own.svg"})
+        self.assertEqual({path.name[:9] for path in folder.glob("time-*")}, {"time-trsv"})
+        self.page()
+        self.assertEqual([path.name for path in folder.iterdir()], ["own.svg"])
+
     def test_paper_figures_mark_and_name_failed_answers(self):
         night = fixture.Night("failed")
         for problem, sizes in (("gesv", (256, 512)), ("getrf", (256,))):  # two sizes give lines, one gives bars
