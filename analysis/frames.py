@@ -548,8 +548,8 @@ def stage_rows(results, trials=None):
 
 
 def with_peak_fractions(results, rows):
-    """Adds `copy_share` and `rate_share`: the fractions that a trial reaches of its device's measured copy bandwidth
-    and GEMM rate (table /devices)."""
+    """Adds `copy_peak` and `rate_peak`: the measured copy bandwidth and GEMM rate of a trial's device (table /devices).
+    Adds `copy_share` and `rate_share`: the fractions of them that the trial reaches."""
     where = ["file", *DEVICE]
     peaks = results.devices[[*where, "copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]].drop_duplicates(
         where, keep="last"
@@ -558,6 +558,8 @@ def with_peak_fractions(results, rows):
     rate = np.where(rows["precision"] == "float", found["gemm_flops_float"], found["gemm_flops_double"])
     gpus = gpu_counts(rows)
     return rows.assign(
+        copy_peak=found["copy_bytes_per_second"],
+        rate_peak=rate,
         copy_share=rows["bytes"] / rows["seconds_median"] / found["copy_bytes_per_second"] / gpus,
         rate_share=rows["gflops"] * 1e9 / rate / gpus,
     )

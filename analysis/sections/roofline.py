@@ -17,7 +17,7 @@ from ..frames import (
     verdict_rank,
     with_peak_fractions,
 )
-from ..page import percent, prefixed
+from ..page import counted, percent, prefixed
 from ..plots import Plot, Series
 
 COLUMNS = """backend config gflops flops bytes peak_share energy_joules file gpu_uuid host capability
@@ -35,6 +35,9 @@ def roofline(page, results):
     if not len(rows):
         page.remark("No record has a fraction of a peak.")
         return
+    if has_several(rows.loc[rows["threads"] > 0, "threads"]):  # a CPU with another number of threads is another device
+        words = rows["threads"].map(lambda count: f", {counted(count, 'thread')}" if count else "")
+        rows = rows.assign(device=rows["device"] + words)
     largest, trials = pooled_at_largest(rows, RATES, ["flops", "bytes", "energy_joules"])
     largest = largest.assign(
         task=largest["matrix_name"] + (", " + largest["operands"]).where(largest["operands"] != "", "")
@@ -47,7 +50,7 @@ def roofline(page, results):
         " measured. Several seeds or repetitions give one point, from their median time."
     )
     on_gpu = largest["backend"] == "cuda"
-    page.plots(_figures(results, largest[on_gpu] if on_gpu.any() else largest, trials))
+    page.plots(_figures(largest[on_gpu] if on_gpu.any() else largest, trials))
     columns = "problem precision device method task config size seconds_median gflops bytes".split()
     mark = page.mark()
     page.table(
@@ -65,7 +68,7 @@ def roofline(page, results):
     page.fold("Table: fractions of the peaks", mark)
 
 
-def _figures(results, rows, trials):
+def _figures(rows, trials):
     """Yields a roofline per precision and group of devices, and a plot of operations per joule if energy was
     measured. `rows`: one per point; `trials`: the records that each of them pools, for captions."""
     rows = rows.assign(
@@ -73,7 +76,8 @@ def _figures(results, rows, trials):
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,
     )
     devices = sorted(rows["device"].unique())
-    device_groups = [devices] if len(devices) <= MOST_MODELS else [[device] for device in devices]
+    is_together = len(devices) <= MOST_MODELS and not has_several(rows["threads"])
+    device_groups = [devices] if is_together else [[device] for device in devices]
     for group, precision in product(device_groups, sorted(rows["precision"].unique())):
         part = rows[rows["device"].isin(group) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
@@ -95,8 +99,9 @@ def _figures(results, rows, trials):
 
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
         words = f"{precision}, {' and '.join(short_names(group).values())}"
-        caption = basis(of_part, with_sizes=True, is_pooled=True)
-        series = [*points("gflops"), *_roofs(results, part, group, precision)]
+        of_points = _matrices_of_points(part)
+        caption = basis(of_part, with_sizes=True, is_pooled=True) + of_points
+        series = [*points("gflops"), *_roofs(part, of_part)]
         name = slug("roofline", precision, *group)
         yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
         if part["frugal"].notna().any():
@@ -104,24 +109,30 @@ def _figures(results, rows, trials):
             count, pooled_trials = pooled(of_part)
             median = f"the median over up to {count} {pooled_trials} of " if count > 1 else ""
             words_of_point = f"Each point: {median}{over_rounds(of_part)}the energy of one run."
-            caption = f"{matrices(of_part, with_sizes=True)} {words_of_point}"
+            caption = f"{matrices(of_part, with_sizes=True)} {words_of_point}{of_points}"
             yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
 
 
-def _roofs(results, part, devices, precision):
+def _matrices_of_points(part):
+    """Returns a sentence per matrix with the problems or methods of its points; an empty text for a single matrix."""
+    if not has_several(part["matrix_full"]):
+        return ""
+    differ = part.groupby("problem")["matrix_full"].transform("nunique") > 1
+    names = (part["problem"] + ("/" + part["method"]).where(differ, "")).groupby(part["matrix_full"]).unique()
+    return "".join(f" On {matrix}: {', '.join(sorted(of))}." for matrix, of in names.items())
+
+
+def _roofs(part, trials):
     """Yields a line with the roof of each device whose rates were measured. `part`: the records in the figure, whose
-    range of intensities the roof covers."""
-    short = short_names(devices)
-    names = results.devices["gpu_name"].where(results.devices["capability"] > 0, "CPU")
-    for device in devices:
-        own = results.devices[names == device]
-        rates = own.reindex(columns=["copy_bytes_per_second", f"gemm_flops_{precision}"])  # NaN if not measured
-        copy, rate = rates.median()
-        if len(part) and np.isfinite(copy) and np.isfinite(rate):
+    range of intensities the roof covers; `trials`: as for `_figures`."""
+    peaks = trials.groupby("device")[["copy_peak", "rate_peak"]].max()
+    short = short_names(peaks.index)
+    for device, copy, rate in peaks.itertuples():
+        if np.isfinite(copy) and np.isfinite(rate):
             low, high = min(part["intensity"].min(), rate / copy / 2), max(part["intensity"].max(), 2 * rate / copy)
             x = np.array([low, rate / copy, high])
             roof = f"copy {prefixed(copy, 'B/s')}, GEMM {prefixed(rate, 'FLOP/s')}"
-            roof = f"{short[device]}: {roof}" if len(devices) > 1 else roof
+            roof = f"{short[device]}: {roof}" if len(short) > 1 else roof
             yield Series(roof, x, np.minimum(x * copy, rate) / 1e9, marker=False, plain=True)
 
 

@@ -542,6 +542,26 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(list(point.y), [rate.y[-1]])
         self.assertIn("seeds 1, 2, 5; n = 128. Each point: the median over up to 3 seeds of", caption)
 
+    def test_a_cpu_has_a_roof_per_number_of_threads(self):
+        nights = fixture.Night("one"), fixture.Night("two")
+        for threads, night in enumerate(nights, 1):
+            night.hosts[0]["blas_threads"] = threads
+            rates = {"copy_bytes_per_second": threads * 1e10, "gemm_flops_double": threads * 3e10}
+            night.devices = [dict(rates, host="node1", gpu_uuid="")]
+            night.trial("gesv", "lapack", 64, 1e-3 / threads, scatter=0, run_id=f"run-{threads}")
+        plots = drawn(*nights)
+        for name, threads in (("CPU__1_thread", 1), ("CPU__2_threads", 2)):
+            _, (point, roof), _ = plots[f"roofline-double-{name}"]
+            np.testing.assert_allclose([point.y[0], roof.y[-1]], [2 / 3 * 64**3 / 1e6 * threads, 30 * threads])
+
+    def test_a_roofline_names_the_matrix_of_its_points(self):
+        night = fixture.Night("matrices")
+        for problem, method, matrix in (("gesv", "a", "uniform"), ("gesv", "b", "cauchy"), ("posv", "a", "spd")):
+            night.trial(problem, method, 64, 1e-3, gpu=GPU, matrix=matrix, energy_joules=2.0)
+        for name, (_, _, caption) in drawn(night).items():
+            if name.startswith(("roofline-", "frugal-")):
+                self.assertIn("On cauchy: gesv/b. On spd: posv. On uniform: gesv/a.", caption)
+
     def test_captions_name_the_rounds(self):
         night = fixture.Night("cejka_et_al")
         for n, method, i in itertools.product((64, 128), ("crout", "cusolver"), (1, 2)):
