@@ -39,6 +39,22 @@ void refuse_options(const char* other, const std::vector<std::pair<const char*, 
   }
 }
 
+/// Prints notes on conditions that make the times of the shown groups doubtful. Some groups may pool times
+/// with different numbers of threads or different versions of a library.
+/// @param records the filtered records, which the groups refer to
+void note_pooling(const std::vector<Group>& groups, const std::vector<io::Record>& records,
+                  const std::vector<io::HostRow>& hosts) {
+  note_conditions(records);
+  note_libraries(records);
+  std::set<std::int64_t> mixed;
+  for (const Group& group : groups) {
+    std::set<std::int64_t> threads;
+    if (group.records.size() > 1) threads = cpu_threads(group.records, hosts);
+    if (threads.size() > 1) mixed.merge(threads);
+  }
+  note_threads(mixed, {}, "their times are pooled");
+}
+
 /// Prints the output of `--best --by gpu`: one grid per GPU model with the fastest method per problem and
 /// size.
 void print_grids(const SummaryOptions& options, Format format) {
@@ -49,7 +65,6 @@ void print_grids(const SummaryOptions& options, Format format) {
   MissingTrials missing;
   io::Results all =
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
-  note_conditions(all);
   // --gpu selects the grids of these GPUs. Records of CPU methods are kept, because these compete in every
   // grid.
   Filter filter = options.filter;
@@ -65,7 +80,9 @@ void print_grids(const SummaryOptions& options, Format format) {
     records = filter_records(std::move(records), gpus, IfEmpty::throws);
     records.insert(records.end(), others.begin(), others.end());
   }
-  if (!options.baseline.empty()) require_method(group_records(records), options.baseline);
+  const std::vector<Group> groups = group_records(records);
+  note_pooling(groups, records, all.hosts);
+  if (!options.baseline.empty()) require_method(groups, options.baseline);
   print_verdict_grids(records, all, format, options.baseline, missing, options.brief);
 }
 
@@ -96,7 +113,6 @@ void summarise_to_stdout(const SummaryOptions& options) {
   MissingTrials missing;
   io::Results results =
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
-  note_conditions(results);
   std::vector<io::Record> records = std::move(results.records);
   // The baseline is searched in the unfiltered records, so that `--method mine --baseline cusolver` works.
   const bool is_filtered = !options.filter.accepts_everything() && !options.baseline.empty();
@@ -114,6 +130,7 @@ void summarise_to_stdout(const SummaryOptions& options) {
   const std::size_t shown = limit == 0 ? groups.size() : std::min(limit, groups.size());
   const std::size_t hidden = groups.size() - shown;
   groups.resize(shown);
+  note_pooling(groups, records, results.hosts);
 
   if (format == Format::csv) {
     fmt::print("{}", render_csv(options.only_failures ? failure_table(records, Failures::all)

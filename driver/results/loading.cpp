@@ -458,11 +458,18 @@ void note_libraries(const std::vector<io::Record>& pooled, const std::string& wh
 }
 
 std::set<std::int64_t> cpu_threads(const io::Results& results) {
+  std::vector<const io::Record*> records;
+  for (const io::Record& record : results.records) records.push_back(&record);
+  return cpu_threads(records, results.hosts);
+}
+
+std::set<std::int64_t> cpu_threads(const std::vector<const io::Record*>& records,
+                                   const std::vector<io::HostRow>& hosts) {
   std::map<std::string, std::int64_t> threads_of;  // by host
-  for (const io::HostRow& host : results.hosts) threads_of[host.host] = host.blas_threads;
+  for (const io::HostRow& host : hosts) threads_of[host.host] = host.blas_threads;
   std::set<std::int64_t> threads;
-  for (const io::Record& record : results.records) {
-    if (record.backend != "cuda") threads.insert(threads_of[record.host]);
+  for (const io::Record* record : records) {
+    if (record->backend != "cuda") threads.insert(threads_of[record->host]);
   }
   threads.erase(0);  // unknown
   return threads;

@@ -99,6 +99,8 @@ void note_libraries(const std::vector<io::Record>& pooled, const std::string& wh
 /// Returns the numbers of threads per rank that the records' methods on the CPU ran with, without unknown
 /// ones.
 std::set<std::int64_t> cpu_threads(const io::Results& results);
+std::set<std::int64_t> cpu_threads(const std::vector<const io::Record*>& records,
+                                   const std::vector<io::HostRow>& hosts);
 /// Prints a note if there are several numbers of threads.
 /// @param effect what follows for the caller's result: "their times are pooled"
 void note_threads(const std::set<std::int64_t>& threads, const std::string& where, const char* effect);

@@ -94,6 +94,9 @@ class Verdict(SweepTest):
             night.trial("gemm", "serial", 64, 1.6e-3 / threads, host=host, key=f"serial, {threads} threads")
         path = night.write(self.folder / "results.h5")
         done = self.ran(["summary", path, "--best", "--by", "gpu", "--format", "json"])
+        self.assertIn("note: CPU methods ran with 1 and 4 threads per rank", done.stderr)
+        # No shown row pools numbers of threads.
+        self.assertNotIn("threads per rank", self.ran(["summary", path, "--problem", "gesv"]).stderr)
         printed = {}  # (device, problem, …) -> the races in their order: with warm caches first
         for race in json.loads(done.stdout)["races"]:
             task = (race["device"], race["problem"], race["precision"], race["n"], race["nrhs"], race["uplo"])
