@@ -88,7 +88,9 @@ def _base_words(results, rows):
     since = (
         f"the {runs.sum()} earlier runs" if (runs > 1).any() else "the last run" if len(runs) == 1 else "the last runs"
     )
-    plans = pd.concat([results.take("plan_name file"), results.earlier[["plan_name", "file"]]]).drop_duplicates()
+    columns = ["plan_name", "file", "same_trial"]
+    plans = pd.concat([results.take(columns), results.earlier[columns]]).drop_duplicates()
+    plans = plans[plans["same_trial"].isin(rows["same_trial"])]  # a run without compared trials may have another text
     plans["text"] = [results.files[file][1].get("plan", "") for file in plans["file"]]
     versions = plans.groupby("plan_name")["text"].nunique()
     changed = [name for name in runs.index if versions[name] > 1]

@@ -47,6 +47,13 @@ class OneFileTest(unittest.TestCase):
         words = page_of(first, second).words("overview")
         self.assertIn("Since the last run of the plan, whose text changed: 6 trials in both", words)
 
+    def test_a_run_without_compared_trials_does_not_change_the_plan(self):
+        other = fixture.Night("nightly")
+        other.attributes["plan"] += "repeats: 9\n"
+        other.trial("gesv", "lapack", 64, 1e-3, run_id="run-3", start_time="2026-01-03T00:00:00Z")
+        words = page_of(run(1), run(2, 3.5), other).words("overview")
+        self.assertIn("Since the last run of the same plan: 6 trials in both", words)
+
     def test_names_a_tolerance_that_changed(self):
         first, second = run(1), run(2)
         second.attributes["plan"] += "tolerance: 8\n"
