@@ -170,19 +170,12 @@ Table pair_table(const Comparison& comparison, Reader reader) {
 
 Table method_table(const Comparison& comparison, Reader reader) {
   Table table;
-  table.columns = {{"method", "METHOD"},
-                   {"backend", "BACKEND"},
-                   {"base_place", "BASE ON"},
-                   {"new_place", "NEW ON"},
-                   {"trials", "TRIALS"},
-                   {"same", "SAME"},
-                   {"faster", "FASTER"},
-                   {"slower", "SLOWER"},
-                   {"unclear", "UNCLEAR"},
-                   {"host_bound", "HOST-BOUND"},
-                   {"speedup", "SPEEDUP", Style::factor},
-                   {"clock", "TIMED BY"},
-                   {"verdict", "ALTOGETHER"}};
+  table.columns = {
+      {"method", "METHOD"},         {"backend", "BACKEND"},   {"base_place", "BASE ON"},
+      {"new_place", "NEW ON"},      {"trials", "TRIALS"},     {"same", "SAME"},
+      {"faster", "FASTER"},         {"slower", "SLOWER"},     {"unclear", "UNCLEAR"},
+      {"host_bound", "HOST-BOUND"}, {"untimed", "UNTIMED"},   {"speedup", "SPEEDUP", Style::factor},
+      {"clock", "TIMED BY"},        {"verdict", "ALTOGETHER"}};
   std::vector<const MethodChange*> methods;
   for (const MethodChange& method : comparison.methods) methods.push_back(&method);
   std::stable_sort(methods.begin(), methods.end(), [](const MethodChange* a, const MethodChange* b) {
@@ -201,13 +194,13 @@ Table method_table(const Comparison& comparison, Reader reader) {
     const bool is_counted = reader == Reader::program || method->has_same_place() || !is_timed;
     table.rows.push_back({method->method, method->backend, method->base_place, method->new_place,
                           method->pairs, count(Verdict::same), count(Verdict::faster), count(Verdict::slower),
-                          count(Verdict::unclear), count(Verdict::host_bound), 1 / change.ratio,
-                          std::string(is_timed ? to_string(change.kind) : ""),
+                          count(Verdict::unclear), count(Verdict::host_bound), count(Verdict::untimed),
+                          1 / change.ratio, std::string(is_timed ? to_string(change.kind) : ""),
                           std::string(is_counted ? to_string(change.verdict) : "not counted")});
   }
   table.key_columns = 2;
   table.kept = {"same", "faster", "slower", "unclear", "verdict"};
-  table.droppable = {"host_bound", "same unclear", "trials", "faster slower"};
+  table.droppable = {"host_bound untimed", "same unclear", "trials", "faster slower"};
   drop_places(table, comparison, reader);
   return table;
 }

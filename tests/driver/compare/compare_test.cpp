@@ -644,6 +644,18 @@ TEST(Compare, ListsRegressionsFirstAndKeepsNamesWholeInNarrowTerminals) {
   }
 }
 
+TEST(Compare, CountsOfAMethodAddUp) {
+  Record failed = example_record("m", 128, {1, 1, 1});
+  failed.status = "failed";
+  const Record good = example_record("m", 64, {1, 1, 1});
+  const auto row = render_json(method_table(compared({good, failed}, {good, failed}), Reader::program)).at(0);
+  std::int64_t sum = 0;
+  for (const char* name : {"same", "faster", "slower", "unclear", "host_bound", "untimed"})
+    sum += row.at(name).get<std::int64_t>();
+  EXPECT_EQ(row.at("trials"), 2);
+  EXPECT_EQ(sum, 2);
+}
+
 TEST(Compare, TablesHaveEveryColumn) {
   const Record base = example_record("m", 64, {1, 1, 1}), now = example_record("m", 64, {2, 2, 2});
   const Comparison comparison = compared({base}, {now});
