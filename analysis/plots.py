@@ -450,6 +450,7 @@ def _bars(plot, drawn, methods):
     all_values = np.concatenate(values)
     all_values = all_values[np.isfinite(all_values) & (all_values > 0 if plot.ylog else True)]
     low, high = (all_values.min() / 1.5 if plot.ylog else min(0, all_values.min())), all_values.max()
+    high = max(1, high) if plot.percent and not plot.ylog else high  # fractions are drawn out of 100 %
 
     def place(value):
         if plot.ylog:

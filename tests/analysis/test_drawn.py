@@ -237,7 +237,9 @@ class DrawnTest(unittest.TestCase):
             night = fixture.Night("stages")
             for n in (64, 128):
                 night.trial("gesv", "lapack", n, 1e-3, stages=stages)
-            self.assertEqual(len(page_of(night).figures["stages"]), drawn)
+            page = page_of(night)
+            self.assertEqual(len(page.figures["stages"]), drawn)
+            self.assertEqual(page.text.count('style="width:50.0%"'), 2 * drawn, "of 100 %")
 
     def test_map_shows_which_method_passes_on_which_matrix(self):
         page = page_of(matrices())
