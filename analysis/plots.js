@@ -246,6 +246,7 @@
       button.append(label);
       const set = () => {
         buttons.forEach((b, i) => b.setAttribute("aria-pressed", !hidden.has(labels[i])));
+        if (hidden.has(near)) near = null;
         fit();
       };
       button.addEventListener("click", () => { if (!hidden.delete(label)) hidden.add(label); set(); });

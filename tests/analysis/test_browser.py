@@ -122,6 +122,31 @@ class BrowserTest(unittest.TestCase):
             )
         self.assertGreater(painted, 1000)
 
+    def test_hiding_a_series_unfades_the_others(self):
+        self.open(*WINDOWS[0])
+        is_equal = self.browser.execute_async_script(
+            "const done = arguments[0], box = [...document.querySelectorAll('.canvas')].find((c) => c.clientWidth);"
+            "const button = box.parentElement.querySelector('.legend button'); box.scrollIntoView();"
+            "const frame = () => new Promise((then) => setTimeout(then, 200));"
+            "const picture = () => box.querySelector('canvas').toDataURL();"
+            "(async () => { while (!box.querySelector('canvas')) await frame();"
+            "button.click(); await frame(); const expected = picture(); button.click();"
+            "button.dispatchEvent(new MouseEvent('mouseenter')); button.click(); await frame();"
+            "done(picture() === expected); })();"
+        )
+        self.assertTrue(is_equal)
+
+    def test_the_page_without_scripts_keeps_its_margin(self):
+        command = self.browser.execute_cdp_cmd
+        command("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.addCleanup(command, "Emulation.setScriptExecutionDisabled", {"value": False})
+        self.open(*WINDOWS[0])
+        root, left = command("DOM.getDocument", {})["root"]["nodeId"], []
+        for selector in ("h1", "noscript p"):
+            node = command("DOM.querySelector", {"nodeId": root, "selector": selector})
+            left.append(command("DOM.getBoxModel", node)["model"]["content"][0])
+        self.assertEqual(*left)
+
     def test_drawing_plots_moves_nothing(self):
         for window in WINDOWS:
             self.open(*window)
