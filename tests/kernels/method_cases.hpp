@@ -194,8 +194,8 @@ void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) 
     Answer<T> answer;
     ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters))
         << describe_run<T>(context, method, shape, parameters, "NaN");
-    // A vendor's own matter: OpenBLAS's spotri returns a number for n = 1, and cuSOLVER's LU (CUDA 13.0, H200) a
-    // finite answer with info 0. The judge rejects both, because their residuals are NaN.
+    // A vendor's own matter: OpenBLAS's spotri returns a number for n = 1, and cuSOLVER's LU (CUDA 13.0,
+    // H200) a finite answer with info 0. The judge rejects both, because their residuals are NaN.
     if (method.vendor && (n == 1 || context.device.backend() == Backend::cuda)) return;
     EXPECT_TRUE(shows_nan(method, answer, context.report.convergence, middle))
         << describe_run<T>(context, method, shape, parameters, "NaN") << ": info " << answer.info;
