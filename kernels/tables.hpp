@@ -25,7 +25,7 @@ struct PortableEntries {
 };
 
 /// Returns a Method, a row of the registry, with the fields that every method sets.
-inline Method row(Problem problem, std::string variant, std::string summary, std::string source) {
+inline Method make_method(Problem problem, std::string variant, std::string summary, std::string source) {
   Method method;
   method.problem = problem;
   method.needs = problem->needs;
@@ -40,18 +40,12 @@ inline Method on_cpu(Method method, Entry entry) {
   method.host = entry;
   return method;
 }
-/// Marks the method as CUDA code for compute capability 3.5 and later. The supported CUDA versions generate
-/// no code for older GPUs.
-inline Method on_gpu(Method method, Entry entry) {
-  method.capability = 35;
+/// Marks the method as CUDA code for compute capability `capability` and later (90 means 9.0). The supported
+/// CUDA versions generate no code for GPUs before 3.5.
+inline Method on_gpu(Method method, Entry entry, int capability = 35) {
+  method.capability = capability;
   method.backends = {Backend::cuda};
   method.cuda = entry;
-  return method;
-}
-/// Marks the method as CUDA code for compute capability `capability` and later (90 means 9.0).
-inline Method tuned(Method method, int capability, Entry entry) {
-  method = on_gpu(std::move(method), entry);
-  method.capability = capability;
   return method;
 }
 /// Marks the method as portable: its kernels are compiled for the GPU and for the CPU emulation.

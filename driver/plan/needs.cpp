@@ -105,9 +105,9 @@ double max_condition(Precision precision) {
 }
 
 bool needs_nonsingular(Problem problem) {
-  const Judge<double> judge = problem->judge.float64;
-  return judge == verifiers::solution<double> || judge == verifiers::system_solution<double> ||
-         verifiers::is_of_inverse(judge);
+  const Verifier<double> verifier = problem->verifier.float64;
+  return verifier == verifiers::solution<double> || verifier == verifiers::system_solution<double> ||
+         verifiers::is_of_inverse(verifier);
 }
 
 std::vector<std::string> unmet_needs(const InspectedMatrix& matrix, const Method& method, Uplo uplo,

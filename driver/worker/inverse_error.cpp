@@ -47,7 +47,7 @@ long double largest(const Vector& v) {
 }  // namespace
 
 bool is_inverse(Problem problem) {
-  return verifiers::is_of_inverse(problem->judge.float64);
+  return verifiers::is_of_inverse(problem->verifier.float64);
 }
 
 template <class T>

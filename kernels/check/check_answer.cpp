@@ -91,7 +91,7 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
     findings.flaw = flaw;
     return findings;
   }
-  return problem.judge.get<T>()(reductions, method, inputs, answer, tolerance);
+  return problem.verifier.get<T>()(reductions, method, inputs, answer, tolerance);
 }
 
 template <class T>

@@ -13,7 +13,7 @@ namespace {
 
 /// Returns the kind of ratio that the problem's verifier computes, if a kernel computes it too.
 std::optional<RatioKind> ratio_kind_of(const ProblemRow& problem) {
-  const Judge<double> verifier = problem.judge.float64;
+  const Verifier<double> verifier = problem.verifier.float64;
   if (verifier == verifiers::solution<double> || verifier == verifiers::system_solution<double>)
     return RatioKind::solution;
   if (verifier == verifiers::lu_factors<double>) return RatioKind::lu_factors;
@@ -92,7 +92,7 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
       /*x_shape=*/problem.x(single),
       part_of(problem.used_of_a, shape.uplo),
       part_of(problem.used_of_x, shape.uplo),
-      /*second_side_threshold=*/problem.judge.float64 == verifiers::either_inverse<double>
+      /*second_side_threshold=*/problem.verifier.float64 == verifiers::either_inverse<double>
           ? second_side_threshold(shape.n)
           : std::numeric_limits<double>::infinity(),
       /*unit_lower=*/method.unit_diagonal == UnitDiagonal::lower,

@@ -1,7 +1,7 @@
 #pragma once
 /// The functions that verify answers ("verifiers"); each problem uses one verifier. `check` (check.hpp) first
 /// checks the shapes and that the operands and the answer are finite, then calls the problem's verifier
-/// (ProblemRow::judge).
+/// (ProblemRow::verifier).
 
 #include <cmath>
 #include <limits>
@@ -60,7 +60,7 @@ inline Part part_of_x(const Method& method, const Shape& shape) {
   return part_of(method.problem->used_of_x, shape.uplo);
 }
 
-// Each function below is the verifier (ProblemRow::judge) of one or more problems.
+// Each function below is the verifier (ProblemRow::verifier) of one or more problems.
 
 /// Verifies the solution X of A X = B.
 template <class T>
@@ -92,7 +92,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
                  const Answer<T>& answer, double tolerance);
 
 /// Returns true if the verifier is one for inverses.
-inline bool is_of_inverse(Judge<double> verifier) {
+inline bool is_of_inverse(Verifier<double> verifier) {
   return verifier == inverse<double> || verifier == either_inverse<double>;
 }
 

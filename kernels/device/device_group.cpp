@@ -82,7 +82,7 @@ void DeviceGroup::make_background_wait(int index, Device& device) {
 
 void DeviceGroup::wait_for_others_copies(int index, int count) {
   for (int other = 0; other < count; ++other) {
-    if (other != index) device(index).wait_for(copies(other));
+    if (other != index) device(index).wait_for(copy_stream(other));
   }
 }
 
@@ -95,7 +95,7 @@ void DeviceGroup::drop_queued_copies() noexcept {
 void DeviceGroup::fork(int count) {
   for (int index = 0; index < count; ++index) {
     if (index > 0) device(index).wait_for(first_.device);
-    copies(index).wait_for(first_.device);
+    copy_stream(index).wait_for(first_.device);
     make_background_wait(index, first_.device);
   }
 }
@@ -103,7 +103,7 @@ void DeviceGroup::fork(int count) {
 void DeviceGroup::join(int count) {
   for (int index = 0; index < count; ++index) {
     if (index > 0) first_.device.wait_for(device(index));
-    first_.device.wait_for(copies(index));
+    first_.device.wait_for(copy_stream(index));
     for (int stream = 0; stream < background_streams; ++stream)
       first_.device.wait_for(background(index, stream));
   }
@@ -140,7 +140,7 @@ void DeviceGroup::for_each(int count, const std::function<void(int)>& work) {
 
 void DeviceGroup::synchronize() {
   for (int index = size() - 1; index >= 0; --index) {
-    copies(index).synchronize();
+    copy_stream(index).synchronize();
     for (int stream = 0; stream < background_streams; ++stream) background(index, stream).synchronize();
     device(index).synchronize();
   }

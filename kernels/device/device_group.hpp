@@ -45,7 +45,7 @@ class DeviceGroup {
   /// the first `count`. These copies may read memory of device `index`.
   void wait_for_others_copies(int index, int count);
   /// Returns the device's copy stream: a stream on which only copies run.
-  Device& copies(int index) { return *members_[static_cast<std::size_t>(index)].copy_stream; }
+  Device& copy_stream(int index) { return *members_[static_cast<std::size_t>(index)].copy_stream; }
 
   /// Makes the first `count` devices wait for the work queued on the first device.
   void fork(int count);

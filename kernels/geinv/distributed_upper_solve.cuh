@@ -55,7 +55,7 @@ class DistributedUpperSolve {
     group.fork(blocks_.gpus);
     for (std::int64_t block = blocks_.count() - 1; block >= 0; --block) {
       // Each GPU has a stream for computations (group.device) and a stream for copies (group.copies).
-      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copy_stream(gpu));
       if (block > 0) send(block - 1);
       group.stage(blocks_.gpus, "solve");
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) solve(gpu, block);
@@ -92,7 +92,7 @@ class DistributedUpperSolve {
     group.stage(blocks_.gpus, "transfer");
     const std::size_t stride = static_cast<std::size_t>(step) * sizeof(T);
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      Device& copy_stream = group.copies(gpu);
+      Device& copy_stream = group.copy_stream(gpu);
       // The GPU's computations may still read block row `block` + 2, which the copies overwrite.
       copy_stream.wait_for(group.device(gpu));
       for (int other = 0; other < blocks_.gpus; ++other) {

@@ -121,7 +121,7 @@ class GeneralInverse {
     }
     panels_.send(0, factor);
     for (std::int64_t block = 0; block < last; ++block) {
-      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copy_stream(gpu));
       const std::int64_t next = block + 1;
       if (next < last) {
         group.stage(blocks_.gpus, "update_ahead");

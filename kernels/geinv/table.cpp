@@ -38,7 +38,7 @@ ProblemRow problem_row() {
   row.axes = {"n"};
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.judge = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
+  row.verifier = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -50,7 +50,7 @@ Problem geinv() {
 
 /// Returns a method with the properties that most geinv methods share: the answer replaces A.
 Method geinv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(geinv(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(geinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }

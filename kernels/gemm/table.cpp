@@ -47,7 +47,7 @@ ProblemRow problem_row() {
   row.x = extent_of_c;
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.judge = {verifiers::product<float>, verifiers::product<double>};
+  row.verifier = {verifiers::product<float>, verifiers::product<double>};
   row.tolerance = 3;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -64,7 +64,7 @@ constexpr const char* cejka_soriano =
 /// Returns a method with the properties that all gemm methods share: C is a separate matrix, and A and B are
 /// not overwritten.
 Method gemm_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(gemm(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(gemm(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::x;
   method.overwrites = false;
   return method;
@@ -157,7 +157,7 @@ Method cublas_emulated() {
   method.mixed_precision = true;
   method.parameters = {
       integer_parameter("mantissa_bits", 0, 0, 120, "mantissa bits of doubles; 0: cuBLAS determines them")};
-  return tuned(std::move(method), /*capability=*/80, GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated));
+  return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gemm_cublas_emulated), /*capability=*/80);
 }
 
 std::vector<Method> methods() {

@@ -54,7 +54,7 @@ ProblemRow problem_row() {
   row.b = row.x = columns_extent;
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.judge = {verifiers::system_solution<float>, verifiers::system_solution<double>};
+  row.verifier = {verifiers::system_solution<float>, verifiers::system_solution<double>};
   row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -92,7 +92,7 @@ std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, s
 
 /// Returns a method with the properties that all methods of Fuhrmann's thesis share.
 Method fuhrmann_method(std::string variant, std::string summary) {
-  Method method = row(gesv(), std::move(variant), std::move(summary), fuhrmann);
+  Method method = make_method(gesv(), std::move(variant), std::move(summary), fuhrmann);
   method.needs = {Need::strongly_regular};
   method.layout = Layout::augmented;
   method.answer = AnswerIn::x;
@@ -133,7 +133,7 @@ Method cyclic_shared() {
 /// Returns a method with the properties that both methods of Xia and Lee share: partial pivoting; the answer
 /// replaces B.
 Method xia_lee_method(std::string variant, std::string summary) {
-  Method method = row(gesv(), std::move(variant), std::move(summary), xia_lee);
+  Method method = make_method(gesv(), std::move(variant), std::move(summary), xia_lee);
   method.layout = Layout::augmented;
   method.answer = AnswerIn::b;
   return method;
@@ -178,7 +178,7 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
 /// Returns a method with the properties that Čejka's methods share: no pivoting, one factorisation for all
 /// right-hand sides.
 Method cejka_method(std::string variant, std::string summary) {
-  Method method = row(gesv(), std::move(variant), std::move(summary), cejka);
+  Method method = make_method(gesv(), std::move(variant), std::move(summary), cejka);
   method.needs = {Need::strongly_regular};
   method.answer = AnswerIn::b;
   return method;
@@ -204,7 +204,7 @@ Method lu_fixed_point() {
 
 /// Returns a method with column-major A and B whose answer replaces B.
 Method in_place(std::string variant, std::string summary, std::string source) {
-  Method method = row(gesv(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(gesv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
   return method;
 }
@@ -273,7 +273,7 @@ Method mixed_gmres() {
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return mixed::workspace_bytes(shape.n, shape.nrhs, element, parameters.integer("float_from"));
   };
-  return tuned(std::move(method), /*capability=*/90, GAUSSWEEP_CUDA_ENTRY(gesv_mixed_gmres));
+  return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_mixed_gmres), /*capability=*/90);
 }
 
 Method lapack() {
@@ -294,9 +294,9 @@ Method cublas() {
 }
 
 Method batched() {
-  Method method =
-      row(gesv(), "batched",
-          "LU with partial pivoting of many small systems, with rows or panels in registers", "gaussweep");
+  Method method = make_method(
+      gesv(), "batched", "LU with partial pivoting of many small systems, with rows or panels in registers",
+      "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
@@ -320,9 +320,9 @@ Method cusolver_mg() {
 
 Method cusolver_irs() {
   Method method =
-      row(gesv(), "cusolver_irs",
-          "LU in a lower precision on the GPU with iterative refinement (IRSXgesv); else as cusolver",
-          "NVIDIA cuSOLVER");
+      make_method(gesv(), "cusolver_irs",
+                  "LU in a lower precision on the GPU with iterative refinement (IRSXgesv); else as cusolver",
+                  "NVIDIA cuSOLVER");
   method.answer = AnswerIn::x;
   method.mixed_precision = true;
   method.max_nrhs = 1;

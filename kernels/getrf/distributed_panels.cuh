@@ -75,17 +75,17 @@ class DistributedPanels {
     group_.fork(count);
     const auto factor_and_send = [&](std::int64_t block) {
       send(block, factor, /*has_background=*/true);
-      Device& copy_stream = group_.copies(blocks_.gpu_of(block));
+      Device& copy_stream = group_.copy_stream(blocks_.gpu_of(block));
       copy_stream.wait_for(group_.device(blocks_.gpu_of(block)));
       copy_back(copy_stream, block);
     };
     factor_and_send(0);
     for (std::int64_t block = 0; block < panels; ++block) {
       for (int gpu = 0; gpu < count; ++gpu) {
-        group_.device(gpu).wait_for(group_.copies(gpu));
+        group_.device(gpu).wait_for(group_.copy_stream(gpu));
         // The owner's background updates wait for its own panel, but not for copy_back.
         const bool is_owner = gpu == blocks_.gpu_of(block);
-        group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copies(gpu));
+        group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copy_stream(gpu));
       }
       std::int64_t next = block + 1;
       if (next < panels) {
@@ -119,7 +119,7 @@ class DistributedPanels {
     group_.stage(count, "transfer");
     for (int gpu = 0; gpu < count; ++gpu) {
       if (gpu == owner) continue;
-      Device& copy_stream = group_.copies(gpu);
+      Device& copy_stream = group_.copy_stream(gpu);
       copy_stream.wait_for(device);
       // Waits for the kernels that read panel k - 2, whose memory is overwritten.
       copy_stream.wait_for(group_.device(gpu));

@@ -35,7 +35,7 @@ ProblemRow problem_row() {
   row.zero_pivot = ZeroPivot::singular;
   row.flops = lu_flops;
   row.elements = elements_moved;
-  row.judge = {verifiers::lu_factors<float>, verifiers::lu_factors<double>};
+  row.verifier = {verifiers::lu_factors<float>, verifiers::lu_factors<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -47,7 +47,7 @@ Problem getrf() {
 
 /// Returns a method whose factors replace A.
 Method getrf_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(getrf(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(getrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }

@@ -35,7 +35,7 @@ ProblemRow problem_row() {
   row.negated = Region::checkered;  // keeps A positive definite
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
+  row.verifier = {verifiers::inverse<float>, verifiers::inverse<double>};
   row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -47,7 +47,7 @@ Problem poinv() {
 
 /// Returns a method whose inverse overwrites A.
 Method poinv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(poinv(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(poinv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }

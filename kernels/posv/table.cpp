@@ -39,7 +39,7 @@ ProblemRow problem_row() {
   row.negated_of_b = Region::odd_rows;
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.judge = {verifiers::solution<float>, verifiers::solution<double>};
+  row.verifier = {verifiers::solution<float>, verifiers::solution<double>};
   row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
   return row;
 }
@@ -51,7 +51,7 @@ Problem posv() {
 
 /// Returns a method whose answer replaces B.
 Method posv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(posv(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(posv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
   return method;
 }
@@ -89,7 +89,7 @@ Method mixed_gmres() {
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     return definite::mixed_bytes(shape, element, parameters.integer("float_from"));
   };
-  return tuned(std::move(method), /*capability=*/90, GAUSSWEEP_CUDA_ENTRY(posv_mixed_gmres));
+  return on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(posv_mixed_gmres), /*capability=*/90);
 }
 
 Method lapack() {
@@ -98,8 +98,8 @@ Method lapack() {
 }
 
 Method batched() {
-  Method method =
-      row(posv(), "batched", "Cholesky of many small systems, with rows or panels in registers", "gaussweep");
+  Method method = make_method(
+      posv(), "batched", "Cholesky of many small systems, with rows or panels in registers", "gaussweep");
   method.parameters = batched::parameters();
   method.accepts = batched::accepts;
   return in_batches(portable(std::move(method), GAUSSWEEP_ENTRIES(posv_batched)));

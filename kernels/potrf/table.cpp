@@ -41,7 +41,7 @@ ProblemRow problem_row() {
   row.used_of_x = UsedElements::triangle;
   row.flops = cholesky_flops;
   row.elements = elements_moved;
-  row.judge = {verifiers::cholesky_factor<float>, verifiers::cholesky_factor<double>};
+  row.verifier = {verifiers::cholesky_factor<float>, verifiers::cholesky_factor<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
 }
@@ -54,7 +54,7 @@ Problem potrf() {
 /// Returns a method with the property that all potrf methods share: the factor replaces the triangle `uplo`
 /// of A.
 Method potrf_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(potrf(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(potrf(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }
@@ -93,9 +93,9 @@ Method halves() {
     return tiles::workspace_bytes(shape, element_bytes, /*scaled=*/true) + tiles::split_bytes(shape.n);
   };
 #ifdef GAUSSWEEP_HAS_CUDA
-  return tuned(std::move(method), /*capability=*/90, {cuda::potrf_halves, nullptr});
+  return on_gpu(std::move(method), {cuda::potrf_halves, nullptr}, /*capability=*/90);
 #else
-  return tuned(std::move(method), /*capability=*/90, {});
+  return on_gpu(std::move(method), {}, /*capability=*/90);
 #endif
 }
 

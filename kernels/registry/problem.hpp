@@ -77,14 +77,14 @@ enum class ZeroPivot {
 /// A function that verifies an answer: it computes the ratio of the error to its bound and the other findings
 /// (kernels/check/check.hpp). @pre shapes are checked, and all elements that the problem uses are finite
 template <class T>
-using Judge = Findings (*)(Reductions<T>&, const Method&, const Inputs<T>&, const Answer<T>&,
-                           double tolerance);
-/// A problem's judge per precision.
-struct Judges {
-  Judge<float> float32 = nullptr;
-  Judge<double> float64 = nullptr;
+using Verifier = Findings (*)(Reductions<T>&, const Method&, const Inputs<T>&, const Answer<T>&,
+                              double tolerance);
+/// A problem's verifier per precision.
+struct Verifiers {
+  Verifier<float> float32 = nullptr;
+  Verifier<double> float64 = nullptr;
   template <class T>
-  Judge<T> get() const {
+  Verifier<T> get() const {
     if constexpr (sizeof(T) == 4) {
       return float32;
     } else {
@@ -119,7 +119,7 @@ struct ProblemRow {
   /// Both ignore `batch`.
   double (*flops)(const Shape&) = nullptr;
   double (*elements)(const Shape&) = nullptr;
-  Judges judge;          ///< the functions that verify answers
+  Verifiers verifier;    ///< the functions that verify answers
   double tolerance = 0;  ///< the default tolerance of the ratio
 
   bool has_axis(std::string_view axis) const;

@@ -34,7 +34,8 @@ void validate(const ProblemRow& row) {
       reject(row, "m and k are the axes of problems whose B is an independent matrix, and of no others");
   }
   if (row.flops == nullptr || row.elements == nullptr) reject(row, "flops or elements are missing");
-  if (row.judge.float32 == nullptr || row.judge.float64 == nullptr) reject(row, "the judge is missing");
+  if (row.verifier.float32 == nullptr || row.verifier.float64 == nullptr)
+    reject(row, "the verifier is missing");
   if (!(row.tolerance > 0)) reject(row, "the tolerance is not positive");
 }
 

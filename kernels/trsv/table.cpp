@@ -39,7 +39,7 @@ ProblemRow problem_row() {
   row.used_of_a = UsedElements::triangle;
   row.flops = operations;
   row.elements = elements_moved;
-  row.judge = {verifiers::solution<float>, verifiers::solution<double>};
+  row.verifier = {verifiers::solution<float>, verifiers::solution<double>};
   row.tolerance = 16;  // largest accepted ratio of the error to its bound
   return row;
 }
@@ -54,7 +54,7 @@ constexpr const char* course_report = "Algorithmic Techniques: Dense Lower Trian
 /// Returns a method with the properties that all trsv methods share: column-major A and b; the answer
 /// replaces b.
 Method trsv_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(trsv(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(trsv(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::b;
   return method;
 }

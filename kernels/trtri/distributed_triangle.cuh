@@ -149,7 +149,7 @@ class DistributedTriangle {
     group.fork(blocks_.gpus);
     send(step_at(0));
     for (std::int64_t index = 0; index <= last; ++index) {
-      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copies(gpu));
+      for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copy_stream(gpu));
       if (index < last) send(step_at(index + 1));
       group.stage(blocks_.gpus, "apply");
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) apply(gpu, step_at(index));
@@ -170,7 +170,7 @@ class DistributedTriangle {
     }
     group.stage(blocks_.gpus, "transfer");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      Device& copies = group.copies(gpu);
+      Device& copies = group.copy_stream(gpu);
       // The GPU's main stream may still apply the panel whose memory is reused.
       copies.wait_for(group.device(gpu));
       for (int other = 0; other < blocks_.gpus; ++other) {

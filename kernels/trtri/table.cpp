@@ -34,7 +34,7 @@ ProblemRow problem_row() {
   row.used_of_a = row.used_of_x = UsedElements::triangle;
   row.flops = operations;
   row.elements = elements_moved;
-  row.judge = {verifiers::inverse<float>, verifiers::inverse<double>};
+  row.verifier = {verifiers::inverse<float>, verifiers::inverse<double>};
   row.tolerance = 30;  // largest accepted ratio of the error to its bound
   return row;
 }
@@ -46,7 +46,7 @@ Problem trtri() {
 
 /// Returns a method whose inverse overwrites the triangle `uplo` of A.
 Method trtri_method(std::string variant, std::string summary, std::string source) {
-  Method method = row(trtri(), std::move(variant), std::move(summary), std::move(source));
+  Method method = make_method(trtri(), std::move(variant), std::move(summary), std::move(source));
   method.answer = AnswerIn::a;
   return method;
 }

@@ -399,12 +399,12 @@ TEST(DeviceGroup, CopiesOnlyWhenADeviceWaits) {
   auto &source = *static_cast<int*>(from.data()), &target = *static_cast<int*>(to.data());
   source = 1;
   target = 0;
-  devices.group.copies(1).copy(&target, &source, sizeof(int));
+  devices.group.copy_stream(1).copy(&target, &source, sizeof(int));
   source = 2;  // a mistake, because the copy may not have read the source yet
   EXPECT_EQ(target, 0);
-  devices.group.device(0).wait_for(devices.group.copies(0));
+  devices.group.device(0).wait_for(devices.group.copy_stream(0));
   EXPECT_EQ(target, 0);
-  devices.group.device(1).wait_for(devices.group.copies(1));
+  devices.group.device(1).wait_for(devices.group.copy_stream(1));
   EXPECT_EQ(target, 2);
 }
 

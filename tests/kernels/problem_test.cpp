@@ -78,7 +78,7 @@ TEST(Problem, RefusesIncompleteRows) {
       << "plans would give k, and trials ignore it";
   EXPECT_THAT(fault([](ProblemRow& r) { r.b = nullptr; }), HasSubstr("shape of B"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.flops = nullptr; }), HasSubstr("flops"));
-  EXPECT_THAT(fault([](ProblemRow& r) { r.judge.float32 = nullptr; }), HasSubstr("judge"));
+  EXPECT_THAT(fault([](ProblemRow& r) { r.verifier.float32 = nullptr; }), HasSubstr("verifier"));
   EXPECT_THAT(fault([](ProblemRow& r) { r.tolerance = 0; }), HasSubstr("tolerance"));
 }
 

@@ -199,7 +199,7 @@ TEST(SystemRatiosOfFaults, AnUnknownCheckIsLeftToTheCpu) {
                             MatrixKind::uniform);
   batch.solve();
   ProblemRow problem = batch.method.problem.row();
-  problem.judge.float64 = nullptr;
+  problem.verifier.float64 = nullptr;
   Method other = batch.method;
   other.problem = Problem(problem);
   EXPECT_FALSE(system_ratios(batch.context, other, *batch.staging, 0, batch.inputs.shape, 30));

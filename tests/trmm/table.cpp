@@ -47,7 +47,7 @@ ProblemRow problem_row() {
   row.used_of_a = UsedElements::triangle;
   row.flops = operations;
   row.elements = operands;
-  row.judge = {product_by_triangle<float>, product_by_triangle<double>};
+  row.verifier = {product_by_triangle<float>, product_by_triangle<double>};
   row.tolerance = 3;
   return row;
 }
@@ -58,7 +58,7 @@ Problem trmm() {
 }
 
 Method trmm_method(std::string variant, std::string summary) {
-  Method method = row(trmm(), std::move(variant), std::move(summary), "tests");
+  Method method = make_method(trmm(), std::move(variant), std::move(summary), "tests");
   method.answer = AnswerIn::b;
   return method;
 }
