@@ -75,9 +75,9 @@ def _clouds(rows, x, name, words):
 
 def _ratio_table(page, rows):
     """Adds the table of residual ratios and errors by method and matrix."""
-    finite = rows.assign(ratio=rows["residual_ratio"].astype(float))
+    rated = rows.assign(ratio=rows["residual_ratio"].astype(float))
     table = (
-        finite.groupby(["problem", "precision", "method", "matrix_name"])
+        rated.groupby(["problem", "precision", "method", "matrix_name"])
         .agg(
             trials=("ratio", "size"),
             best=("ratio", "min"),

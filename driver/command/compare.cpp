@@ -504,10 +504,11 @@ void add_compare_command(CLI::App& app, Commands& commands) {
                                      "Compare sets of records: FASTER, SLOWER, SAME, UNCLEAR or HOST-BOUND "
                                      "by trial, with exit code 4 on a regression. For different GPU or CPU "
                                      "models: which one is faster at which sizes, and why");
-  sub->add_option("runs", options->sets,
-                  "Run directories, directories of them (shards), results files or journals: one or more to "
-                  "compare with, then the one to judge. A single file with several "
-                  "runs is enough: its last run is judged")
+  sub->add_option(
+         "runs", options->sets,
+         "Run directories, directories of run directories, results files or journals: one or more to "
+         "compare with, then the one to judge. A single file with several "
+         "runs is enough: its last run is judged")
       ->required()
       ->expected(1, max_sets);
   sub->add_option("--threshold", options->threshold,

@@ -126,12 +126,12 @@ void export_tables(const ExportOptions& options) {
   }
   const bool with_details = format == "sqlite" || options.table == "samples" || options.table == "stages" ||
                             options.table == "iterations";
-  std::vector<io::DeviceRow> devices;  // with each run's own peak rates
+  std::vector<io::DeviceRow> devices;  // one row per run, because peak rates differ between runs
   io::Results results = load_all(options.paths, with_details, /*missing=*/nullptr, &devices);
   results.devices = std::move(devices);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   if (format == "sqlite") {
-    // Settings such as `cache`: records with different values belong to different tasks.
+    // Settings such as `cache`: times of records with different values cannot be compared.
     std::vector<std::string> conditions;
     for (const io::Setting& setting : io::conditions()) {
       if (setting.condition->separates_tasks) conditions.emplace_back(setting.name);
@@ -160,13 +160,13 @@ void add_export_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* sub = app.add_subcommand("export", "Write records with all their columns, for other programs");
   sub->add_option("paths", options->paths,
-                  "Run directories, directories of them (shards, nights), results files or journals")
+                  "Run directories, directories of run directories, results files or journals")
       ->required();
   allow_words(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
               {"csv", "json", "jsonl", "junit", "sqlite"});
   CLI::Option* table = sub->add_option(
       "--table", options->table,
-      "The table to write; its column trial is a row number of the table records (same filters)");
+      "The table to write; its column `trial` is a row number in the table `records` with the same filters");
   allow_words(*table->capture_default_str(), io::data_table_names());
   add_filter_options(*sub, options->filter);
   add_output(*sub, options->output, "The file [standard output]");

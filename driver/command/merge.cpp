@@ -83,7 +83,7 @@ void add_merge_command(CLI::App& app, Commands&) {
                                      "Join results files, run directories and journals into one results "
                                      "file; rebuilds a damaged results.h5");
   sub->add_option("inputs", options->paths,
-                  "Run directories, directories of them (shards, nights), results files or journals")
+                  "Run directories, directories of run directories, results files or journals")
       ->required();
   add_output(*sub, options->output, "The results file to write").required();
   sub->add_flag("--force", options->force, "Replace the output; join results of different plans");

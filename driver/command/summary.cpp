@@ -158,7 +158,7 @@ void add_summary_command(CLI::App& app, Commands&) {
   CLI::App* sub = app.add_subcommand(
       "summary", "Summarise records: one row per group of trials, failures with their causes");
   sub->add_option("paths", options->paths,
-                  "Run directories, directories of them (shards, nights), results files or journals")
+                  "Run directories, directories of run directories, results files or journals")
       ->required();
   sub->add_option("--peaks", options->peaks,
                   "Also use the peak rates measured in this run, e.g. of the night before (repeatable)")

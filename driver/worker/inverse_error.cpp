@@ -1,4 +1,4 @@
-/// Computes the forward error of an inverse.
+/// Estimates the forward error of an inverse X by |X (v - A X v)| / |X v| with a random vector v of signs.
 
 #include "driver/worker/inverse_error.hpp"
 

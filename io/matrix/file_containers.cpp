@@ -58,14 +58,14 @@ std::string container_advice(const std::filesystem::path& path, const Descriptor
     const bool is_tar = path.stem().extension() == ".tar" || extension.rfind(".t", 0) == 0;
     return "is compressed by " + std::string(compression.name) + "; unpack it first (" +
            std::string(is_tar ? compression.unpack_tar : compression.unpack) + ") and give the " +
-           (is_tar ? ".mtx file in it" : "file that is left");
+           (is_tar ? ".mtx file in it" : "unpacked file");
   }
   if (has(0, "PK\3\4"sv)) {
     const bool is_numpy = path.extension() == ".npz" || bytes.find(".npyPK") != bytes.npos ||
                           (bytes.size() > 30 && bytes.substr(30, 100).find(".npy") != bytes.npos);
     return is_numpy
                ? "is an archive of NumPy arrays (.npz); open it first (unzip) and give the .npy file of the "
-                 "matrix; scipy.io.mmwrite writes a sparse matrix of scipy.sparse.load_npz"
+                 "matrix; if it is sparse, use scipy.sparse.load_npz and scipy.io.mmwrite"
                : "is a zip archive; open it first (unzip) and give the matrix file in it";
   }
   for (const UnsupportedFormat& format : unsupported_formats) {

@@ -15,7 +15,8 @@ using namespace gaussweep::inverse;
 
 /// Copies `width` rows of a GPU's columns to a packed block row, in which each block of width x width
 /// elements is contiguous. Sets the originals to 0. One thread block per column.
-/// @param step number of elements in `to` from one block of the GPU to the GPU's next block
+/// @param step distance in `to`, in elements, between consecutive blocks of this GPU; the blocks of the other
+/// GPUs are between them
 template <class T>
 __global__ void __launch_bounds__(threads)
     pack_rows(T* from, std::int64_t ld, int width, T* to, std::int64_t step) {
@@ -28,12 +29,13 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// The solve for one distributed matrix, in place. X = U^-1 L^-1 replaces L^-1, which is on and below the
+/// The solve for one distributed matrix, in place. X = U^-1 L^-1 replaces L^-1, which is in and below the
 /// diagonal blocks, and U, which is above them.
 template <class T>
 class DistributedUpperSolve {
  public:
-  /// Takes upper_solve_bytes from each GPU's workspace. Stores block rows of U in the memory of `panels`.
+  /// Takes upper_solve_bytes from each GPU's workspace. Copies block rows of U to the two panel
+  /// buffers of `panels` in turn.
   DistributedUpperSolve(DistributedPanels<T>& panels, std::vector<OperandPart<T>>& parts)
       : panels_(panels), blocks_(panels.blocks()) {
     for (OperandPart<T>& part : parts) {
@@ -80,7 +82,7 @@ class DistributedUpperSolve {
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
-      // The memory still holds block row `block` + 2 until the other GPUs have copied it.
+      // Two buffers alternate: this one holds block row `block` + 2 until the other GPUs have copied it.
       group.wait_for_others_copies(gpu, blocks_.gpus);
       const std::int64_t first_column = blocks_.columns_before(block + 1, gpu);
       const std::int64_t columns = blocks_.columns_of(gpu) - first_column;

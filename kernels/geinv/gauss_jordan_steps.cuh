@@ -1,5 +1,5 @@
 #pragma once
-/// Inversion by Gauss-Jordan elimination after J. Soriano, IIT 2011, section 5.2.1, shared by
+/// Inversion by Gauss-Jordan elimination after J. Soriano Pinedo (docs/papers.md), section 5.2.1, shared by
 /// geinv/gauss_jordan and geinv/gauss_jordan_pivot.
 ///
 /// [A | I] is stored as two column-major matrices: `a`, and `x`, which begins as the identity and becomes the
@@ -91,8 +91,8 @@ void gauss_jordan(Context& context, Operands<T>& op, const Parameters& parameter
   set_identity(context, op.x);
   for (std::int64_t k = 0; k < n; ++k) {
     context.stage("copy_column");
-    const std::int64_t begin = full ? 0 : k;  // the first row that is copied; also the first column of `a`
-                                              // in which rows are exchanged
+    // The first row to copy, and the first column of `a` in which rows are exchanged.
+    const std::int64_t begin = full ? 0 : k;
     context.device.to_host(column.data() + begin, op.a.data + begin + k * op.a.ld,
                            static_cast<std::size_t>(n - begin) * sizeof(T));
     const std::int64_t pivot_offset = find(column.data() + k, n - k);

@@ -22,10 +22,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// The result of a product, and the accuracy that multiply() requires of a given number of moduli.
+/// What multiply() does with the product, and how accurate it must be with a given number of moduli.
 enum class Output {
-  product,    ///< C = A B, as accurate as bits_verified requires
-  subtracted  ///< C -= A B in an LU, as accurate as bits_for_lu requires, without a pre-pass
+  product,    ///< C = A B, accurate enough to pass verification (bits_verified)
+  subtracted  ///< C -= A B, accurate enough for an LU (bits_for_lu), without a pre-pass
 };
 
 /// Computes products by residues in a given workspace.
@@ -43,8 +43,9 @@ class ResidueProducts {
         exponents_(memory.take<int>(capacity.exponents + 2)),
         measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
 
-  /// Computes the product with `count` moduli (without those that add no bits). If `count` is 0, chooses the
-  /// number of moduli that the accuracy of T needs. All matrices are column-major. Waits for the device.
+  /// Computes the product with `count` moduli, or fewer if more would not be more accurate. If `count` is 0,
+  /// chooses the number of moduli that the accuracy of T needs. All matrices are column-major. Waits for the
+  /// device.
   /// @return the number of moduli, or 0 if residues cannot compute the product; C is then unchanged. Reasons:
   /// elements are not finite, out of range or of too different magnitudes; k is too large; `count` moduli are
   /// not accurate enough (Output).
@@ -100,7 +101,8 @@ class ResidueProducts {
             static_cast<int>(count), static_cast<int>(b.rows), column_exponents() + first};
   }
 
-  /// Reconstructs a block of C from its sums per modulus, m x n each, or from their residues.
+  /// Reconstructs a block of C from m x n sums per modulus, or from the residues of these sums. A thread
+  /// reconstructs four rows.
   template <class Sum>
   void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
              const int* column_exponents, const ModulusTable& table, Output output) {
@@ -113,8 +115,7 @@ class ResidueProducts {
 
   /// Measures the operands and returns the number of moduli: `requested`, or the smallest number that is
   /// accurate enough if `requested` is 0. Returns 0 if residues cannot compute the product or are not
-  /// accurate enough. Sets `bits` to the number of bits that an element of A and an element of B have
-  /// together.
+  /// accurate enough. Sets `bits` to the bits of an element of A plus the bits of an element of B.
   int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output,
                     int& bits) {
     constexpr int digits = sizeof(T) == 4 ? 24 : 53;
@@ -124,7 +125,7 @@ class ResidueProducts {
       requested = useful_moduli(requested, a.cols);
       bits = std::min(joint_bits(requested, a.cols), max_bits);
       is_sufficient = bits >= 2 * (output == Output::product ? bits_for_any(digits) : bits_for_lu(digits));
-      // The largest sum that the pre-pass can find.
+      // An upper bound of the sums that the pre-pass can find. Larger sums need fewer bits.
       const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
       const double least_bits = bits_verified(digits, a.cols, largest_sum);
       if (!is_sufficient && (output == Output::subtracted || bits / 2 < least_bits)) return 0;
@@ -141,7 +142,7 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // The pre-pass first uses an eighth of the terms, enough for elements of similar magnitudes.
+    // The pre-pass first uses every eighth chunk of 16 terms, enough for elements of similar magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
@@ -169,12 +170,12 @@ class ResidueProducts {
   }
 
   /// Runs the pre-pass: computes the smallest element of |A| |B| (Measurements::smallest_sum). Uses only
-  /// every `stride`th group of 16 k indices, `sampled` indices in all.
+  /// every `stride`th chunk of 16 k indices, `sampled` indices in all.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded_depth(sampled);
     const auto chunks = static_cast<int>(k / chunk);
-    constexpr int largest_byte = 0x7f;  // four of these bytes are an int above any sum, which is at most 2^30
+    constexpr int largest_byte = 0x7f;  // 0x7f7f7f7f is above every sum (at most 2^30)
     context_.device.fill(&measurements_->smallest_sum, largest_byte, sizeof(int));
     simt::launch(context_, make_magnitudes<T, Source::rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads),
                  0, rows_of(a), stride, static_cast<int>(m), chunks, left_);
@@ -193,7 +194,8 @@ class ResidueProducts {
     }
   }
 
-  /// Returns the number of thread blocks that assign_chunk needs for m rows of A.
+  /// Returns the number of thread blocks for m rows of A; assign_chunk gives each block eight chunks of
+  /// `threads` / 8 rows.
   static unsigned row_blocks(std::int64_t m, int chunks) {
     return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }

@@ -1,15 +1,16 @@
 /// gesv/gauss_jordan_shared: Gauss-Jordan elimination with partial pivoting, by tiles in shared memory.
 ///
-/// X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination": gauss_jordan_steps.cuh has the iteration over
-/// the columns. Each iteration has one thread per element. A block first loads the multipliers of its tile's
-/// rows and the pivot row's elements in its tile's columns into shared memory.
+/// Source: X. Xia and J. C. Lee, "Modified CUDA Gaussian Elimination". The loop over the columns is in
+/// gauss_jordan_steps.cuh. Each iteration has one thread per element. A thread block first loads the
+/// multipliers of its tile's rows and the pivot row's elements in its tile's columns into shared memory.
 ///
-/// Layout: [A | B] row-major; the answer replaces B. Cost: n^3 / 2 multiply-adds, n^3 elements read or
-/// written (both doubled if the parameter `grid` is `full`). As in the paper, each column also costs one
-/// synchronous transfer to the host. In a batch, one block per system finds the pivots without the host.
-/// Workspace: n elements. A must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the
-/// method. The residual grows with the condition number of A for any choice of pivots: this method fails for
-/// Hilbert and Cauchy matrices, which elimination with back substitution solves.
+/// Layout: row-major, [A | B], in a batch [A_0 A_1 … | B_0 B_1 …]; the answer replaces B. Cost: n^3 / 2
+/// multiply-adds, n^3 elements read or written (both doubled if the parameter `grid` is `full`). As in the
+/// paper, each column also costs one synchronous transfer to the host. In a batch, one block per system finds
+/// the pivots without the host. Workspace: n elements. A must be nonsingular: a column without a nonzero
+/// pivot gives info > 0 and ends the method. The residual grows with the condition number of A for any choice
+/// of pivots: this method fails for Hilbert and Cauchy matrices, which elimination with back substitution
+/// solves.
 ///
 /// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 14.5).
@@ -21,7 +22,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Runs one iteration of one system, with one tile x tile block per tile.
+/// Runs one iteration of one system. Each thread block updates one tile x tile submatrix.
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<T> e) {
   __shared__ T multipliers[tile];

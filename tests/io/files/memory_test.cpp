@@ -51,7 +51,7 @@ TEST_F(GroupMemory, ReadsVersionOne) {
   EXPECT_EQ(memory().limit, 1000);
 }
 
-TEST_F(GroupMemory, IsPositiveIfCachesExceedTheUsage) {
+TEST_F(GroupMemory, IsTheLimitIfCachesExceedTheUsage) {
   put("groups", "4:memory:/");
   put("top/memory/memory.limit_in_bytes", "9223372036854771712");
   put("top/memory/memory.usage_in_bytes", "100000");
