@@ -279,7 +279,9 @@ nlohmann::ordered_json properties_json(const InspectedMatrix& matrix) {
   json["lower_bandwidth"] = facts.lower_bandwidth;
   json["upper_bandwidth"] = facts.upper_bandwidth;
   if (!matrix.conditioning) return json;
-  json["is_positive_definite"] = matrix.conditioning->is_definite;
+  const std::optional<bool> is_definite = satisfies(matrix, Need::spd, Uplo::lower);
+  json["is_positive_definite"] =
+      is_definite ? nlohmann::json(*is_definite) : nlohmann::json();  // null: unknown
   json["condition"] = number_json(matrix.conditioning->condition);
   json["zero_pivot"] = matrix.conditioning->zero_pivot;
   return json;

@@ -169,9 +169,9 @@ int run_solve(SolveOptions& options, const Commands& commands) {
   }
   const bool wants_right = problem->second == SecondOperand::right_hand_sides;
   if (wants_right && options.rhs.empty())
-    throw UsageError(fmt::format("--problem {}: needs --rhs FILE", options.problem));
+    throw UsageError(fmt::format("--problem {}: needs --rhs FILE or --rhs-dataset PATH", options.problem));
   if (!wants_right && !options.rhs.empty())
-    throw UsageError(fmt::format("--rhs {}: {} has no right-hand sides", options.rhs, options.problem));
+    throw UsageError(fmt::format("--rhs, --rhs-dataset: {} has no right-hand sides", options.problem));
   require_dense_ending(options.output);
   check_output(options.output, options.force, {options.file, options.rhs});
   const Precision precision = parse_precision(options.precision);
@@ -199,9 +199,10 @@ void add_solve_command(CLI::App& app, Commands& commands) {
   sub->add_option("file", options->file, "A: Matrix Market, NumPy (.npy), MATLAB or HDF5")->required();
   sub->add_option("--dataset", options->dataset, "Path of the matrix in an HDF5 or MATLAB file");
   sub->add_option("--rhs", options->rhs, "The right-hand sides, a file of the same kinds");
-  sub->add_option("--rhs-dataset", options->rhs_dataset,
-                  "Path of the right-hand sides in --rhs, else in A's file [b, else the only matrix]");
-  sub->add_option("--problem", options->problem, "What to compute [gesv with --rhs, else geinv]");
+  sub->add_option(
+      "--rhs-dataset", options->rhs_dataset,
+      "Path of the right-hand sides in --rhs, else in A's file [b, else the only matrix or vector]");
+  sub->add_option("--problem", options->problem, "What to compute [gesv with right-hand sides, else geinv]");
   sub->add_option("--method", options->method,
                   "An id of gaussweep methods, or a variant [the vendor's library]");
   add_library_option(*sub, options->libraries);

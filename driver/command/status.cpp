@@ -49,9 +49,11 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   const std::filesystem::path journal = directory / "journal.jsonl";
   std::error_code error;  // ignored: if the path cannot be examined, read_journal() below throws
   if (std::filesystem::is_regular_file(directory, error))
-    throw io::InputError(fmt::format(
-        "{} is a file, but status needs run directories; `gaussweep summary {}` shows its records",
-        directory.string(), shell_quoted(directory.string())));
+    throw io::InputError(
+        fmt::format("{} is a file, but status needs run directories{}", directory.string(),
+                    directory.extension() == ".h5"
+                        ? "; `gaussweep summary " + shell_quoted(directory.string()) + "` shows its records"
+                        : ""));
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     const std::filesystem::path output = newest_job_output(directory);
     SweepStatus starting;

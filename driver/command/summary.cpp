@@ -46,13 +46,14 @@ void note_pooling(const std::vector<Group>& groups, const std::vector<io::Record
                   const std::vector<io::HostRow>& hosts) {
   note_conditions(records);
   note_libraries(records);
-  std::set<std::int64_t> mixed;
+  std::set<std::int64_t> all, pooled;
   for (const Group& group : groups) {
-    std::set<std::int64_t> threads;
-    if (group.records.size() > 1) threads = cpu_threads(group.records, hosts);
-    if (threads.size() > 1) mixed.merge(threads);
+    const std::set<std::int64_t> threads = cpu_threads(group.records, hosts);
+    all.insert(threads.begin(), threads.end());
+    if (threads.size() > 1) pooled.insert(threads.begin(), threads.end());
   }
-  note_threads(mixed, {}, "their times are pooled");
+  pooled.empty() ? note_threads(all, {}, "their times are compared")
+                 : note_threads(pooled, {}, "their times are pooled");
 }
 
 /// Prints the output of `--best --by gpu`: one grid per GPU model with the fastest method per problem and

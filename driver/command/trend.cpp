@@ -98,12 +98,14 @@ Table first_and_last(const Trend& trend, std::size_t limit) {
     records.push_back(&series.identity);
     order.push_back(&series);
   }
+  const auto change = [](const TrendSeries& series) {
+    return std::fabs(std::log(series.seconds.back() / series.seconds.front()));
+  };
   const auto growth = [](const TrendSeries& series) {
     return series.seconds.back() / series.seconds.front() - 1;
   };
-  std::stable_sort(order.begin(), order.end(), [&](const TrendSeries* a, const TrendSeries* b) {
-    return std::fabs(std::log1p(growth(*a))) > std::fabs(std::log1p(growth(*b)));
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const TrendSeries* a, const TrendSeries* b) { return change(*a) > change(*b); });
   if (limit > 0) order.resize(std::min(order.size(), limit));
   const TrialColumns trial(records, Reader::person);
   Table table = trial.table();

@@ -192,8 +192,8 @@ void check_words(const char* option, const std::vector<std::string>& patterns,
     // Records without a GPU have an empty name.
     words.erase(std::remove(words.begin(), words.end(), ""), words.end());
     if (words.empty())
-      throw UsageError(fmt::format("{} {}: no record names a GPU; --backend host chooses the CPU's records",
-                                   option, pattern));
+      throw UsageError(
+          fmt::format("{} {}: no record names a GPU; --backend chooses other records", option, pattern));
     throw UsageError(fmt::format("{} {}: no record matches; {}present are {}", option, pattern,
                                  io::nearest_hint(pattern, words), fmt::join(words, ", ")));
   }

@@ -237,6 +237,8 @@ run_sweep() {
     ended="signalled before the sweep began: exit code"
     code=5
   fi
+  # Without its folder (e.g. unmounted), the sweep would begin anew elsewhere.
+  if [[ ! -d $directory/logs ]]; then code=3; fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   say "$ended $code"
   # Requeues the job unless it was ended by scancel or a preemption: then the user or Slurm decides if it starts again.
