@@ -225,12 +225,10 @@ std::string symmetry_words(const InspectedMatrix& matrix) {
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
   if (!matrix.conditioning) return "yes";
-  // Rounding errors may decide about a matrix that is singular to double's precision.
-  if (matrix.conditioning->zero_pivot == 0 &&
-      !(matrix.conditioning->condition <= max_condition(Precision::float64)))
-    return fmt::format("yes, its Cholesky factorisation {} in double",
-                       matrix.conditioning->is_definite ? "succeeds" : "fails");
-  return matrix.conditioning->is_definite ? "yes, positive definite" : "yes, not positive definite";
+  const std::optional<bool> is_definite = satisfies(matrix, Need::spd, Uplo::lower);
+  if (is_definite) return *is_definite ? "yes, positive definite" : "yes, not positive definite";
+  return fmt::format("yes, its Cholesky factorisation {} in double",
+                     matrix.conditioning->is_definite ? "succeeds" : "fails");
 }
 
 std::string norm_text(double norm) {

@@ -40,13 +40,13 @@ std::string unmet_text(const InspectedMatrix& matrix, Need need, Uplo uplo) {
   return "?";
 }
 
-/// Returns whether the matrix is positive definite. This is unknown if its condition number exceeds
-/// 1/epsilon: rounding errors then decide whether a Cholesky factorisation succeeds.
+/// Returns whether the matrix is positive definite; unknown above max_decided_condition.
 std::optional<bool> is_definite(const InspectedMatrix& matrix) {
   if (!matrix.facts.is_symmetric) return false;
   if (!matrix.conditioning) return std::nullopt;
   const Conditioning& found = *matrix.conditioning;
-  if (found.zero_pivot == 0 && !(found.condition <= max_condition(Precision::float64))) return std::nullopt;
+  if (found.zero_pivot == 0 && !(found.condition <= max_decided_condition(matrix.facts.rows)))
+    return std::nullopt;
   return found.is_definite;
 }
 

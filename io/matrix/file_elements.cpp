@@ -32,7 +32,8 @@ double value_of(T number) {
   return static_cast<double>(number);
 }
 
-/// Returns true if `value`, which is `number` converted to double, is finite. 64-bit integers must be exact.
+/// Returns true if `value`, which is `number` converted to double, is finite. 64-bit integers and long
+/// doubles must be exact.
 template <class T>
 bool is_represented(T number, double value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
@@ -40,6 +41,7 @@ bool is_represented(T number, double value) {
     const double end = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
     return value < end && static_cast<T>(value) == number;
   }
+  if constexpr (std::is_same_v<T, long double>) return std::isfinite(value) && value == number;
   return std::isfinite(value);
 }
 

@@ -136,7 +136,7 @@ Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts) {
       // potrf may succeed for a singular A: its last pivots are rounding errors, which may be positive. The
       // LU factorisation below may then find a zero pivot.
       const double rcond = vendor::pocon(Uplo::lower, n, a.data.data(), n, norm);
-      if (rcond >= roundoff_of(Precision::float64)) return from_rcond(rcond, is_definite);
+      if (rcond * max_decided_condition(n) >= 1) return from_rcond(rcond, is_definite);
     }
     // Restores A from its upper triangle, which potrf has not changed.
     for (std::int64_t j = 0; j < n; ++j) {

@@ -71,6 +71,11 @@ struct Conditioning {
   /// The first pivot (from 1) that is exactly 0; 0: none.
   std::int64_t zero_pivot = 0;
 };
+/// Returns the condition number of a matrix of order n above which rounding errors may decide whether its
+/// Cholesky factorisation in double succeeds: an eighth of 1 / (n u).
+inline double max_decided_condition(std::int64_t n) {
+  return 1 / (8 * static_cast<double>(n) * roundoff_of(Precision::float64));
+}
 /// Estimates the conditioning of A by factoring it in place, which overwrites `a`. It takes n^3 / 3
 /// operations if A is positive definite, 2 n^3 / 3 more if not, and none if A is triangular.
 /// @pre `facts` are the properties of `a`, which is square

@@ -104,7 +104,8 @@ TEST(Facts, KnownConditionNumbers) {
 
 TEST(Facts, SingularMatricesNameTheirPivot) {
   for (const HostMatrix<double>& a :
-       {matrix(2, 2, {1, 2, 2, 4}), matrix(2, 2, {1, 0, 3, 0}), matrix(2, 2, {0, 0, 0, 0})}) {
+       {matrix(2, 2, {1, 2, 2, 4}), matrix(2, 2, {1, 0, 3, 0}), matrix(2, 2, {0, 0, 0, 0}),
+        matrix(3, 3, {1, 0, 1, 0, 1, 0, 1, 0, 1})}) {
     EXPECT_TRUE(std::isinf(conditioning(a).condition));
     EXPECT_FALSE(conditioning(a).is_definite);
   }
