@@ -27,7 +27,7 @@ LARGEST = """problem precision device method system operands size status seconds
 matrix_full matrix_seed samples inner_repeats rounds uplo threads""".split()
 COMPARED = """problem method precision device m n k nrhs uplo matrix_digest task size parameters status
 answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats rounds
-threads config""".split()
+threads cpu config""".split()
 PAIRED = """same_trial problem precision method backend device capability matrix_kind config size nrhs operands status
 answered seconds_q1 seconds_median seconds_q3""".split()
 # Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
@@ -505,7 +505,7 @@ def speedups(records, name, values):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
     texts = parameters_of(rows)
     rows = rows.assign(rest=rows["parameters"].map(without(texts, name)))
-    key = "problem method precision device m n k nrhs uplo matrix_digest task rest".split()
+    key = "problem method precision device cpu threads m n k nrhs uplo matrix_digest task rest".split()
     rows = best(rows, [*key, "value"]).sort_values([*key, "value"], kind="stable")
     group = rows.groupby(key, sort=False, observed=True)
     rows = rows[group["value"].transform("nunique") > 1]

@@ -627,7 +627,7 @@ def _move_earlier_runs(results):
 
 
 def _add_derived_columns(results):
-    """Adds columns that are computed from others: device, size, matrix_name, matrix_full, system, operands, task,
+    """Adds columns that are computed from others: device, cpu, size, matrix_name, matrix_full, system, operands, task,
     finding, unexpected, answered, config."""
     records = results.take(INPUTS)
     is_cuda = (records["backend"] == "cuda").to_numpy()
@@ -639,6 +639,7 @@ def _add_derived_columns(results):
     cpus = results.take("host")["host"].astype(object).map(cpu_of).fillna("")
     is_named = not is_cuda.any() and (cpus != "").all() and cpus.nunique() > 1
     host, emulated = (cpus, "emulated on " + cpus) if is_named else ("CPU", "emulated on the CPU")
+    records["cpu"] = cpus.where(~is_cuda, "")  # a GPU method's time does not depend on the host's CPU
     records["device"] = np.where(is_cuda, gpu, np.where(records["backend"] == "emulated", emulated, host))
     # The size of a product that is not square is that of the square product with the same number of operations.
     sizes = records[["m", "n", "k"]].to_numpy(dtype=float)
