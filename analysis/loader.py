@@ -3,6 +3,7 @@ host."""
 
 import json
 import re
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -173,7 +174,8 @@ def find_files(arguments):
             below = [p for p in below if _is_results(p)]
             below = [p for p in below if p != results] or below  # a merged copy may be older than the runs
             if not below and not restorations.below(path):
-                resume = f"a run has not ended: run --resume, or gaussweep merge {path} -o {results}, makes the file"
+                merge = f"gaussweep merge {shlex.quote(str(path))} -o {shlex.quote(str(results))}"
+                resume = f"a run has not ended: run --resume, or {merge}, makes the file"
                 advice = resume if any(path.rglob("journal.jsonl")) else "give a run directory or a results file"
                 raise ReportError(f"{path}: no results.h5 here or below; {advice}")
             found += below
@@ -192,9 +194,9 @@ def load(arguments, only=None, as_recorded=False):
         try:
             attributes, frames, remarks, units_of_file = _read_file(path, offset, wanted, only or {})
         except DAMAGED as error:
-            is_journal = path.suffix == ".jsonl"
-            advice = f"report reads no journals; gaussweep merge {path} -o FILE.h5 makes a results file of it"
-            warnings.append(f"{path} was left out: {advice if is_journal else _error_text(error)}")
+            merge = f"gaussweep merge {shlex.quote(str(path))} -o FILE.h5"
+            advice = f"report reads no journals; {merge} makes a results file of it"
+            warnings.append(f"{path} was left out: {advice if _is_journal(path) else _error_text(error)}")
             continue
         warnings += remarks
         _rename_ambiguous_hosts(frames, cpu_of)
@@ -341,6 +343,15 @@ def _join_equal_warnings(warnings):
         )
         for words, files in places_of.items()
     ]
+
+
+def _is_journal(path):
+    """Returns whether the first line ends with the checksum of a journal's lines, which exports lack."""
+    try:
+        with open(path, "rb") as file:
+            return re.search(rb',"crc":"[0-9a-f]{8}"}\n$', file.readline()) is not None
+    except (OSError, MemoryError):
+        return False
 
 
 def _is_results(path):

@@ -154,17 +154,23 @@ class RobustTest(unittest.TestCase):
         self.assertIn("bad.h5 was left out", page.words("overview"))
 
     def test_unreadable_input_is_a_clear_error(self):
+        journal = (
+            '{"note":"host","row":{"blas_threads":1,"cores":2,"cpu":"AMD EPYC","host":"vm","memory_bytes":2147483648,'
+            '"os":"Linux"},"crc":"d6e68e1c"}\n'
+        )
         (self.base / "text.h5").write_text("hello")
         (self.base / "empty").mkdir()
-        (self.base / "killed").mkdir()
-        for name in ("killed/journal.jsonl", "some.jsonl"):
-            (self.base / name).touch()
+        (self.base / "a kill").mkdir()
+        for name in ("a kill/journal.jsonl", "a copy.jsonl"):
+            (self.base / name).write_text(journal)
+        (self.base / "export.jsonl").write_text('{"trial":0,"key":"5c8a","cpu_demand":3.0,"parameter_kernel":null}\n')
         for argument, words in (
             ("text.h5", "nothing to report on"),
             ("empty", "no results.h5 here"),
-            ("killed", "gaussweep merge"),
-            ("killed/journal.jsonl", "give the run directory"),
-            ("some.jsonl", "some.jsonl was left out: report reads no journals; gaussweep merge"),
+            ("a kill", f"gaussweep merge '{self.base}/a kill' -o '{self.base}/a kill/results.h5', makes"),
+            ("a kill/journal.jsonl", "give the run directory"),
+            ("a copy.jsonl", f"left out: report reads no journals; gaussweep merge '{self.base}/a copy.jsonl' -o"),
+            ("export.jsonl", "export.jsonl was left out: Unable to"),
             ("absent", "no such file"),
         ):
             _, stderr = report(self.base / argument, out=self.base / "out", expect=2)
