@@ -334,6 +334,8 @@ def _bars(plot, styled_series, figure, colours):
                 axes.plot([series.low[j], series.high[j]], [y, y], color=style["color"], linewidth=0.6)
     for value, words in plot.lines_at:
         axes.axvline(value, color="black", linewidth=0.6, linestyle="--", label=words)
+    if plot.percent and not plot.ylog:  # as on the page, fractions are drawn out of 100 %
+        axes.set_xlim(right=max(1, axes.get_xlim()[1]))
     _ticks(axes.xaxis, is_narrow=True)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)

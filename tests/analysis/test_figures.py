@@ -337,6 +337,10 @@ class FiguresTest(unittest.TestCase):
         figures._bars(plot, styled(plot.series, {}), figure, [["black", "black"]])
         self.assertLess(figure.axes[0].get_xlim()[0], 1)
         self.assertEqual([text.get_text() for text in figure.legends[0].get_texts()], ["lapack"])
+        plot = Plot("p", "", "", "share", [Series("", ["a"], np.array([0.3]))], kind="bars", percent=True)
+        figure = Figure(layout="constrained")
+        figures._bars(plot, styled(plot.series, {}), figure, [["black"]])
+        self.assertEqual(figure.axes[0].get_xlim(), (0, 1))
         for name in ("over-lapack-", "transfer-"):
             ((_, _, caption),) = [plot for found, plot in plots.items() if found.startswith(name)]
             self.assertIn("5 samples", caption)
