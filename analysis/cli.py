@@ -153,7 +153,7 @@ def main(arguments=None):
     try:
         figures.check(options.figures)  # fails early, because building the page may take long
         if not options.trend:
-            _check_index(Path(options.output) / "index.html")
+            is_replacing = _is_report(Path(options.output) / "index.html")
         results = select(load(options.input, SHOWN), options.problem, options.method, options.gpu, options.baseline)
         if options.trend:
             times = followed(results)
@@ -161,10 +161,11 @@ def main(arguments=None):
             return _print("\n".join(lines) or too_few_words(results))
         title = options.title if options.title is not None else title_of(results)
         page = build(results, title, options.baseline, options.papers)
+        drawn = figures.selected(page, options.only)  # fails before the page is written
         index = page.write(options.output)
         if options.figures:
-            figures.write(page, options.output, options.figures, options.only)
-        else:
+            figures.write(page, options.output, options.figures, drawn, is_replacing)
+        elif is_replacing:
             figures.remove_earlier(options.output)
     except ReportError as error:
         return _refuse(str(error))
@@ -177,10 +178,14 @@ def main(arguments=None):
     return _print(printable(os.fsencode(index).decode("utf-8", "replace")))
 
 
-def _check_index(path):
-    """@raises ReportError if the file exists and is not a report, so that no other page is overwritten"""
-    if path.is_file() and '<p class="facts">' not in path.read_text(encoding="utf-8", errors="replace"):
+def _is_report(path):
+    """Returns true if the file is a report, false if it does not exist. @raises ReportError if it is another page, so
+    that none is overwritten"""
+    if not path.is_file():
+        return False
+    if '<p class="facts">' not in path.read_text(encoding="utf-8", errors="replace"):
         raise ReportError(f"{path} is not a report of gaussweep and is kept; give another directory (-o)")
+    return True
 
 
 def _folder(name):

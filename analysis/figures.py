@@ -75,16 +75,23 @@ def check(kind):
         raise ReportError(f"--figures pgf: {program} failed: {error}; {packages}") from None
 
 
-def write(page, out, kind, only=None):
+def selected(page, only=None):
+    """Returns the page's plots, as `page.drawn` has them. `only`: comma-separated words, of which a plot's name must
+    contain one. @raises ReportError if no name contains a word"""
+    if only is None:
+        return page.drawn
+    for word in only.split(","):
+        if not word or not any(word in plot.name for plot, _, _ in page.drawn):
+            names = ", ".join(plot.name for plot, _, _ in page.drawn)
+            raise ReportError(f"--only {only}: no figure's name contains '{word}'; there are {names or 'none'}")
+    return [drawn for drawn in page.drawn if any(word in drawn[0].name for word in only.split(","))]
+
+
+def write(page, out, kind, all_drawn=None, is_replacing=False):
     """Writes OUT/figures/NAME.KIND and its LaTeX caption NAME.tex for each plot of the page, and captions.txt with all
-    captions as plain text. `only`: comma-separated words, of which NAME must contain one. @raises ReportError"""
-    all_drawn = page.drawn
-    if only is not None:
-        for word in only.split(","):
-            if not word or not any(word in plot.name for plot, _, _ in page.drawn):
-                names = ", ".join(plot.name for plot, _, _ in page.drawn)
-                raise ReportError(f"--only {only}: no figure's name contains '{word}'; there are {names or 'none'}")
-        all_drawn = [drawn for drawn in page.drawn if any(word in drawn[0].name for word in only.split(","))]
+    captions as plain text. `all_drawn`: the plots that `selected` returned, by default all. `is_replacing`: OUT had an
+    earlier report, whose figures are removed. @raises ReportError"""
+    all_drawn = page.drawn if all_drawn is None else all_drawn
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
         escape, replaced = (tex, _tex_glyphs) if kind == "pgf" else (matplotlib_text, _font_glyphs())
@@ -111,22 +118,27 @@ def write(page, out, kind, only=None):
         folder = Path(out) / "figures"
         folder.mkdir(exist_ok=True)
         files = list(Path(staged).iterdir())
-        remove_earlier(out, [file.name for file in files])
+        if is_replacing:
+            remove_earlier(out, [file.name for file in files])
         for file in files:
             os.replace(file, folder / file.name)
 
 
 def remove_earlier(out, but=()):
-    """Removes captions.txt of an earlier report, and the figures in OUT/figures that it names. Keeps the files in `but`
-    and all others."""
+    """Removes captions.txt of an earlier report, and the figures in OUT/figures that it names and that have a caption
+    NAME.tex. Keeps the files in `but`, all others, and all files if OUT/figures is a symbolic link."""
     listed = Path(out) / "figures" / "captions.txt"
-    if not listed.is_file():
+    if listed.parent.is_symlink() or not listed.is_file():
         return
     captions = listed.read_text(encoding="utf-8", errors="replace").splitlines()
     names = {line.partition(": ")[0] for line in captions}
-    for file in list(listed.parent.iterdir()):
-        is_figure = file.suffix[1:] in (*KINDS, "tex") and file.stem in names
-        if (is_figure or file == listed) and file.name not in but:
+    files = [file for file in listed.parent.iterdir() if file.is_file() and not file.is_symlink()]
+    # A captions.txt of another program may be in the folder, because the earlier report had no figures.
+    tex_files = [file for file in files if file.suffix == ".tex" and file.stem in names]
+    own = {f.stem for f in tex_files if f.read_text(encoding="utf-8", errors="replace").startswith("\\caption{")}
+    for file in files:
+        is_figure = file.suffix[1:] in (*KINDS, "tex") and file.stem in own
+        if (is_figure or (own and file == listed)) and file.name not in but:
             file.unlink()
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pages import report, page_of
 
+from analysis import figures
 from analysis.cli import main
 from analysis.colours import COLOURS, COUNT, PAPER, contrast
 from analysis.frames import methods
@@ -178,7 +179,9 @@ class OptionsTest(unittest.TestCase):
         self.page("--figures", "svg", "--only", "time-trsv,over-,rate-gesv")
         names = {path.stem for path in (self.base / "out" / "figures").glob("*.svg")}
         self.assertEqual({name[:9] for name in names}, {"time-trsv", "over-cuso", "rate-gesv"})
-        self.page("--figures", "svg", "--only", "time-trsv,tme", expect=2)
+        index = (self.base / "out" / "index.html").read_text()
+        self.page("--title", "not written", "--figures", "svg", "--only", "time-trsv,tme", expect=2)
+        self.assertEqual((self.base / "out" / "index.html").read_text(), index)
         self.assertIn("--only time-trsv,tme: no figure's name contains 'tme'; there are ", self.stderr)
         self.assertIn("time-trsv-float", self.stderr)
         with self.assertRaises(SystemExit), mock.patch("sys.stderr"):
@@ -193,6 +196,36 @@ class OptionsTest(unittest.TestCase):
         self.assertEqual({path.name[:9] for path in folder.glob("time-*")}, {"time-trsv"})
         self.page()
         self.assertEqual([path.name for path in folder.iterdir()], ["own.svg"])
+
+    def test_other_files_in_the_folder_of_figures_are_kept(self):
+        out, folder, elsewhere = self.base / "out", self.base / "out" / "figures", self.base / "elsewhere"
+        folder.mkdir(parents=True)
+        own = {"captions.txt": "setup: our lab\nplot: ours\n", "setup.pdf": "1", "plot.pdf": "2"}
+        for own in (own | {"plot.tex": r"\caption{ours}"}, own):  # the second page replaces a page, but no figures
+            for path in folder.iterdir():
+                path.unlink()
+            for name, words in own.items():
+                (folder / name).write_text(words)
+            self.page("--problem", "trsv")
+            self.assertEqual({path.name: path.read_text() for path in folder.iterdir()}, own)
+        (folder / "plot.tex").write_text(r"\caption{of a figure}")
+        (folder / "plot.svg").mkdir()
+        folder.rename(elsewhere)
+        folder.symlink_to(elsewhere)
+        figures.remove_earlier(out)
+        self.assertEqual({path.name for path in elsewhere.iterdir()}, {*own, "plot.tex", "plot.svg"})
+        folder.unlink()
+        elsewhere.rename(folder)
+        figures.remove_earlier(out)
+        self.assertEqual({path.name for path in folder.iterdir()}, {"setup.pdf", "plot.svg"})
+
+    def test_a_page_that_replaces_none_removes_no_figures(self):
+        folder = self.base / "figures"
+        folder.mkdir()
+        for name, words in (("captions.txt", "plot: ours"), ("plot.pdf", ""), ("plot.tex", r"\caption{ours}")):
+            (folder / name).write_text(words)
+        figures.write(mock.Mock(), self.base, "svg", [])
+        self.assertTrue((folder / "plot.pdf").is_file())
 
     def test_paper_figures_mark_and_name_failed_answers(self):
         night = fixture.Night("failed")
