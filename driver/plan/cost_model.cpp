@@ -99,13 +99,14 @@ std::string range_text(const TimeRange& seconds) {
 }
 
 void CostModel::learn(const io::Record& record) {
-  if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
-  const double rate = record.flops / record.seconds_median;
   const auto problem = from_string<Problem>(record.problem);
   const auto precision = from_string<Precision>(record.precision);
   const auto backend = from_string<Backend>(record.backend);
   const Method* method = problem ? registry_.find(*problem, record.method) : nullptr;
   if (method == nullptr || !precision || !backend) return;  // a record of another version
+  if (record.status != io::Status::skipped) seen_.emplace(method, *backend);
+  if (!(record.seconds_median > 0) || !(record.flops > 0)) return;
+  const double rate = record.flops / record.seconds_median;
   KindRecords& recorded = recorded_[{&problem->row(), *precision, *backend}];
   const auto [known, is_new] = recorded.rates[method].try_emplace(log_size(record.n), rate);
   if (!is_new) known->second = std::min(known->second, rate);
@@ -270,6 +271,10 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   const double a = near_seconds * std::exp(least * distance), b = near_seconds * std::exp(most * distance);
   return {std::min(a, b) / usual_scatter, near_seconds * std::exp(slope * distance),
           std::max(a, b) * usual_scatter};
+}
+
+bool CostModel::has_seen_method_of(const Trial& trial) const {
+  return seen_.count({registry_.find(trial.problem, trial.method), trial.backend}) > 0;
 }
 
 std::optional<TimeRange> CostModel::expected(const Trial& trial) const {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "driver/plan/trial.hpp"
@@ -49,6 +50,8 @@ class CostModel {
   /// between the nearest numbers of operations. At most the trial's timeout. Returns nothing if there are no
   /// such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
+  /// Returns true if a trial of the same method on the same backend has ended, even if it failed.
+  bool has_seen_method_of(const Trial& trial) const;
 
  private:
   /// Sums over a method's trials with the same number of operations.
@@ -81,6 +84,7 @@ class CostModel {
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
   std::map<Kind, KindRecords> recorded_;
+  std::set<std::pair<const Method*, Backend>> seen_;  ///< with an ended trial
 };
 
 }  // namespace gaussweep::driver

@@ -45,8 +45,10 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
   TimeRange sum, longest;
   for (const TrialClass& trial_class : classes_) {
     if (trial_class.left <= 0) continue;
-    const std::optional<TimeRange> one = model_.expected(trials_[trial_class.first]);
-    if (!one) return std::nullopt;
+    const Trial& first = trials_[trial_class.first];
+    const std::optional<TimeRange> one = model_.expected(first);
+    // The times of other methods say little: methods may be hundreds of times faster or slower.
+    if (!one || !model_.has_seen_method_of(first)) return std::nullopt;
     sum += *one * trial_class.left;
     if (one->likely > longest.likely) longest = *one;
   }

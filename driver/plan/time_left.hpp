@@ -17,8 +17,8 @@ class TimeLeft {
   TimeLeft(const CostModel& model, const Registry& registry, const std::vector<Trial>& trials);
   /// Records that a trial of this run has ended. @param trial its index
   void done(std::size_t trial, const io::Record& record);
-  /// Returns the estimated seconds until all trials are done. Returns nothing if a trial has no estimate or
-  /// the bounds are too far apart.
+  /// Returns the estimated seconds until all trials are done. Returns nothing if a method has open trials
+  /// but no ended one, or if the bounds are too far apart.
   /// @param ranks number of ranks that share the work
   /// @param spent sum of the seconds that the trials in progress have taken so far
   std::optional<TimeRange> seconds(double ranks, double spent = 0) const;

@@ -451,8 +451,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   if (!std::isnan(status.trials_per_second))
     text += fmt::format("Rate:    {:.3g} trials per second\n", status.trials_per_second);
   if (status.seconds_left) {
-    text += fmt::format("Left:    {}, estimated from {}\n", range_text(*status.seconds_left),
-                        counted(static_cast<std::size_t>(status.done), "trial"));
+    text += fmt::format("Left:    {}\n", range_text(*status.seconds_left));
   } else if (status.running && status.total > status.done) {
     text += "Left:    unknown yet\n";
   }

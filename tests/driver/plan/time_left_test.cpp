@@ -127,6 +127,20 @@ TEST_F(LearnedTimes, RanksShareTheTrialsButNotOneTrial) {
       << "the running trials have taken longer than estimated";
 }
 
+TEST_F(LearnedTimes, LeavesTheTimeLeftOpenUntilATrialOfEachMethodHasEnded) {
+  const std::vector<Trial> trials{gesv_trial("cusolver", 1024), gesv_trial("gauss_block", 1024)};
+  const TimeLeft left(model, registry, trials);
+  model.learn(finished(registry, trials[0], sweep_start, 0.1, 0).record);
+  EXPECT_TRUE(model.expected(trials[1]));
+  io::Record ended = finished(registry, trials[1], sweep_start, 0.1, 0).record;
+  ended.seconds_median = io::Record::unknown;
+  for (const auto& [status, is_known] : {std::pair("skipped", false), {"crashed", true}}) {
+    ended.status = status;
+    model.learn(ended);
+    EXPECT_EQ(left.seconds(1).has_value(), is_known) << status;
+  }
+}
+
 TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
   model.learn(finished(registry, gesv_trial("cusolver", 1024), sweep_start, 0.1, 0).record);
   model.learn(finished(registry, gesv_trial("gauss_block", 1024), sweep_start, 0.3, 0).record);
