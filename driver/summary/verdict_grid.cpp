@@ -307,7 +307,7 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
   for (const Configuration& configuration : order)
     pooled.push_back(&storage.emplace_back(joined_group(by_configuration.at(configuration))));
   VerdictCell cell = judge_race(pooled, rates, baseline);
-  cell.races = static_cast<std::int64_t>(races.size());
+  cell.races = static_cast<std::int64_t>(counting->second.size());
   const bool has_real = !is_only_emulated(counting->first);
   for (const auto& [methods, others] : by_methods) {
     if (cell.runner_up != nullptr || (has_real && is_only_emulated(methods)))
@@ -315,7 +315,7 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
     cell.lacks_seeds = cell.lacks_seeds || !std::includes(counting->first.begin(), counting->first.end(),
                                                           methods.begin(), methods.end());
   }
-  cell.wins = std::count_if(races.begin(), races.end(), [&](const VerdictCell* race) {
+  cell.wins = std::count_if(counting->second.begin(), counting->second.end(), [&](const VerdictCell* race) {
     return race->winner != nullptr && cell.winner != nullptr && is_same_method(*race->winner, *cell.winner);
   });
   return cell;

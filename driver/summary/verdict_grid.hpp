@@ -52,8 +52,8 @@ struct VerdictCell {
   /// The group of the requested baseline method, or else of the vendor's method; null if that did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
-  /// In a row that pools seeds: the number of seeds, and the number of seeds with which the winner is the
-  /// fastest.
+  /// In a row that pools seeds: the number of seeds that count (see VerdictGrid::pooled_rows), and the number
+  /// of these with which the winner is the fastest.
   std::int64_t races = 1, wins = 1;
   /// True if the winner has no runner-up, but some competing method was tried with seeds that do not count
   /// (see VerdictGrid::pooled_rows).

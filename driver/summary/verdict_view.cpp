@@ -297,9 +297,9 @@ std::string verdict_legend(const std::vector<VerdictGrid>& grids) {
     text += "uncontested: no other method of the same device passed (emulated ones do not compete).\n";
   if (is_pooled)
     text +=
-        "Matrices that differ only in their seeds share a row: \"2 of 3\" is the number of\n"
-        "seeds with which the method is the fastest. Times are medians over the seeds with\n"
-        "which all of the cell's methods were tried (no common seed: others have other seeds).\n";
+        "Matrices that differ only in their seeds share a row. Only seeds count with which\n"
+        "all of the cell's methods were tried (no common seed: others have other seeds).\n"
+        "\"2 of 3\": the method is the fastest with two of three. Times are medians over them.\n";
   if (has_share) {
     text +=
         "Below is its fraction of the problem's limit on the device, for any method:\n"

@@ -323,6 +323,7 @@ TEST(VerdictGrid, OnlySeedsWithTheSameMethodsArePooled) {
   const VerdictCell& cell = grids.at(0).pooled_rows.at(0).cells.at(64);
   EXPECT_EQ(cell.winner->first().method, "quick");
   EXPECT_DOUBLE_EQ(cell.lead, 3) << "over seeds 2 and 3";
+  EXPECT_EQ(std::pair(cell.wins, cell.races), std::pair(std::int64_t{2}, std::int64_t{2}));
 }
 
 /// Two seeds ran with two methods each. The names of the methods do not decide which seed counts.
