@@ -11,6 +11,7 @@
 #include <set>
 #include <sys/file.h>
 
+#include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/text_format.hpp"
 #include "driver/judge/judge.hpp"
@@ -433,6 +434,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
   } else if (status.ended) {
     state = fmt::format("ended with exit code {}", status.exit_code);
     if (!status.reason.empty()) state += fmt::format(" ({})", one_line_printable(status.reason));
+    if (status.exit_code == exit_stopped) state += "; " + one_line_printable(status.advice);
   } else if (status.starts == 0) {
     state = "not started";
   } else {
