@@ -66,9 +66,10 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
           directory.string(), shell_quoted(directory.string())));
     }
     if (const std::int64_t job = job_without_output(directory, output); job > 0) {
-      throw io::InputError(fmt::format(
-          "{} has no journal.jsonl: job {} was submitted and has no output yet; squeue shows its state",
-          directory.string(), job));
+      throw io::InputError(
+          fmt::format("{0} has no journal.jsonl: job {1} was submitted and has no output yet; squeue shows "
+                      "its state. If it does not list the job, `sacct -X -j {1}` shows why it ended",
+                      directory.string(), job));
     }
     if (!output.empty()) {
       throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",

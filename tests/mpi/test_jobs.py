@@ -501,6 +501,7 @@ class Begin(SweepTest):
             (night / "sweep/logs/submitted").write_text(f"{job}\n")
             done = self.ran(["status", night / "sweep"], code=2)
             self.assertEqual("job 10 was submitted and has no output yet" in done.stderr, is_waiting, done.stderr)
+            self.assertEqual("`sacct -X -j 10` shows why it ended" in done.stderr, is_waiting, done.stderr)
 
     def test_the_status_of_a_merged_night_without_its_shards(self):
         night = self.folder / "night"
