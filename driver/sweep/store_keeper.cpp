@@ -63,7 +63,8 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
   if (refused_++ > 0) return;
   spdlog::warn(
       "the matrix of {} ({}) does not fit into the store of {}: other trials still need {} of it. Such "
-      "matrices are made again for every trial; --store-limit gives more room",
+      "matrices are made again for every trial; a larger store_limit in the plan (or --store-limit) gives "
+      "more room",
       describe(trial), bytes_text(bytes), bytes_text(limit_), bytes_text(used_ - unneeded_bytes_));
 }
 

@@ -46,6 +46,7 @@ class Limit(SweepTest):
                 self.assertGreater(stored_bytes(directory), 0)
             if kib < 200:
                 self.assertIn(f"does not fit into the store of {'64.0 KiB' if kib else '0 B'}: ", self.stderr)
+                self.assertIn("a larger store_limit in the plan (or --store-limit) gives more room", self.stderr)
 
     def test_the_limit_holds_at_every_moment(self):
         directory = self.folder / "run"
