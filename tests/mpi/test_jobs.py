@@ -276,6 +276,12 @@ class Finish(SweepTest):
         self.assertIn(f"{self.night}/logs/slurm-gaussweep-finish-7.out\n", text)
         self.assertRegex(text, f"\ngo on with: .*/finish.sbatch -o {self.night} .* {self.night}/sweep\\b")
 
+    def test_the_exit_code_without_a_mail(self):
+        self.sweep(self.plan(HOST), output=self.night / "sweep")
+        self.command("mail", "exit 1")
+        self.assertIn("no mail was sent", self.finish(1).stderr)
+        self.assertIn("no mail was sent", self.finish(5, inputs=("sweep", "other")).stderr)
+
     def test_results_whose_run_directories_are_gone_stay(self):
         self.sweep(self.plan(HOST), output=self.night / "sweep")
         self.finish(0)
