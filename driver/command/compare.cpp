@@ -61,7 +61,7 @@ double sort_value(const Pair& pair, const std::string& column) {
 /// Returns true if --only KIND selects the pair.
 bool is_of_kind(const Pair& pair, const std::string& kind) {
   if (kind == "worse") return pair.is_worse;
-  if (kind == "repaired") return pair.is_repaired();
+  if (kind == "repaired") return pair.is_repaired;
   return strcasecmp(to_string(pair.change.verdict), kind.c_str()) == 0;
 }
 

@@ -135,7 +135,7 @@ std::string status_with(double base_tolerance, const Pair& pair) {
   return io::name_of(judge(*evidence));
 }
 
-/// Sets the pair's `accuracy` and `is_worse`.
+/// Sets the pair's `accuracy`, `is_worse` and `is_repaired`.
 void compare_accuracy(Pair& pair, double base_tolerance) {
   if (pair.base.status != pair.now.status) {
     pair.accuracy = fmt::format("{} -> {}", pair.base.status, pair.now.status);
@@ -145,6 +145,8 @@ void compare_accuracy(Pair& pair, double base_tolerance) {
     const bool was_good = pair.base.status == io::Status::pass || pair.base.status == io::Status::suspect;
     pair.is_worse = was_good && status != io::Status::skipped &&
                     status_severity(status) > status_severity(pair.base.status);
+    pair.is_repaired = is_failure(pair.base.status) && pair.now.status == io::Status::pass &&
+                       status == io::Status::pass;
     return;
   }
   const double factor = pair.now.residual_ratio / pair.base.residual_ratio;
@@ -428,10 +430,6 @@ bool Pair::became_wrong() const {
 
 bool Pair::has_failed_in_both() const {
   return change.verdict == Verdict::untimed && is_failure(base.status) && is_failure(now.status);
-}
-
-bool Pair::is_repaired() const {
-  return is_failure(base.status) && now.status == io::Status::pass;
 }
 
 bool Pair::has_same_place() const {

@@ -109,6 +109,7 @@ struct Pair {
   std::string reason;     ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
   std::string accuracy;   ///< the change of status or residual ratio, as text; empty: no change
   bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
+  bool is_repaired = false;  ///< true if it failed before and passes now, with base's tolerance, too
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them
   /// Returns true if the answer was right in base and is wrong now, in at least one round. Then no times are
@@ -116,7 +117,6 @@ struct Pair {
   bool became_wrong() const;
   /// Returns true if both sides failed, and a side has no times of correct answers that could be compared.
   bool has_failed_in_both() const;
-  bool is_repaired() const;  ///< true if it failed before and passes now
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
   /// Returns true if the GPU's time is unknown, and on both sides the host needs at least half of the run's
   /// time to queue its kernels.

@@ -95,7 +95,7 @@ int importance(Verdict verdict) {
 /// answers, if they differ.
 const char* verdict_name(const Pair& pair) {
   if (pair.change.verdict == Verdict::untimed && pair.is_worse) return "WORSE";
-  if (pair.change.verdict == Verdict::untimed && pair.is_repaired()) return "REPAIRED";
+  if (pair.change.verdict == Verdict::untimed && pair.is_repaired) return "REPAIRED";
   return to_string(pair.change.verdict);
 }
 
@@ -246,7 +246,7 @@ Table crossover_table(const Comparison& comparison) {
 std::vector<std::string> repaired_trials(const Comparison& comparison) {
   std::vector<std::string> names;
   for (const Pair& pair : comparison.pairs) {
-    if (pair.is_repaired()) names.push_back(pair.name);
+    if (pair.is_repaired) names.push_back(pair.name);
   }
   return names;
 }
@@ -260,7 +260,7 @@ std::string count_sentence(const Comparison& comparison, const std::string& comm
     const bool is_untimed = verdict == Verdict::untimed;
     std::int64_t& count = pair.has_failed_in_both()             ? failed
                           : is_untimed && pair.is_worse         ? worse
-                          : is_untimed && pair.is_repaired()    ? repaired
+                          : is_untimed && pair.is_repaired    ? repaired
                           : is_change && !pair.has_same_place() ? on_other_places
                                                                 : counts[verdict];
     ++count;
@@ -302,7 +302,8 @@ std::string changed_sentence(const Comparison& comparison) {
                                     fmt::join(comparison.changed_parameters, "; ")));
   if (!comparison.changed_tolerances.empty())
     sentences.push_back(
-        fmt::format("The tolerance changed ({}): a status that differs only because of it is no regression.",
+        fmt::format("The tolerance changed ({}): a status that differs only because of it is neither a "
+                    "regression nor a repair.",
                     fmt::join(comparison.changed_tolerances, ", ")));
   return fmt::format("{}", fmt::join(sentences, " "));
 }
@@ -360,7 +361,7 @@ std::string regression_words(const Comparison& comparison) {
     } else if (verdict == Verdict::unclear) {
       ++unclear;
     } else if (verdict == Verdict::untimed) {
-      untimed += pair.is_worse || pair.is_repaired() ? 0 : 1;  // those are named or counted below
+      untimed += pair.is_worse || pair.is_repaired ? 0 : 1;  // those are named or counted below
     } else if (pair.has_same_place()) {
       ++decided;
     } else {

@@ -132,7 +132,7 @@ std::string changes_words(const std::string& program, const std::string& run, co
   if (comparison.pairs.empty()) return {};
   std::string text = fmt::format("Since {}: {}.\n  {}", one_line_printable(base), count_sentence(comparison),
                                  regression_words(comparison));
-  if (!comparison.changed_parameters.empty())
+  if (!comparison.changed_parameters.empty() || !comparison.changed_tolerances.empty())
     text += "\n  " + one_line_printable(changed_sentence(comparison));
   const std::vector<std::string> advice = unclear_sentences(comparison);
   if (!advice.empty()) text += "\n  " + one_line_printable(advice.front());

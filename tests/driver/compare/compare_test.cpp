@@ -126,7 +126,7 @@ TEST(Compare, ADefaultThatChangedIsNoMissingTrial) {
   EXPECT_THAT(compare(base, without, {}).regressions, ::testing::SizeIs(1));
 }
 
-TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNoRegression) {
+TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNeitherRegressionNorRepair) {
   const auto set = [](double ratio, double tolerance, const char* status) {
     Record r = example_record("mine", 64, {1, 1.01, 1.02});
     r.residual_ratio = ratio;
@@ -140,6 +140,9 @@ TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNoRegression) {
   EXPECT_EQ(same_answer.pairs.at(0).accuracy, "pass -> suspect (tolerance 16 -> 0.05)");
   EXPECT_THAT(changed_sentence(same_answer), ::testing::StartsWith("The tolerance changed (16 -> 0.05)"));
   EXPECT_THAT(compare(base, set(1e6, 0.05, "failed"), {}).regressions, ::testing::SizeIs(1));
+  const io::Results strict = set(0.4, 0.02, "failed");
+  EXPECT_FALSE(compare(strict, base, {}).pairs.at(0).is_repaired);
+  EXPECT_TRUE(compare(strict, set(0.01, 16, "pass"), {}).pairs.at(0).is_repaired);
 }
 
 TEST(Compare, AMissingTrialOfASweptParameterIsNoChangedDefault) {
@@ -510,7 +513,7 @@ TEST(Compare, TimesOfWrongAnswersDoNotCount) {
   EXPECT_EQ(slower.pairs.at(0).base.run.processes, 9);
   EXPECT_EQ(slower.pairs.at(0).change.verdict, Verdict::slower);
   EXPECT_THAT(slower.regressions, ::testing::Not(::testing::IsEmpty()));
-  EXPECT_TRUE(slower.pairs.at(0).is_repaired());
+  EXPECT_TRUE(slower.pairs.at(0).is_repaired);
   // A trial that failed in some rounds of both runs is rated by its other rounds.
   const Comparison both = compared(base, flaky);
   EXPECT_EQ(both.pairs.at(0).change.verdict, Verdict::slower);
