@@ -260,7 +260,7 @@ std::string count_sentence(const Comparison& comparison, const std::string& comm
     const bool is_untimed = verdict == Verdict::untimed;
     std::int64_t& count = pair.has_failed_in_both()             ? failed
                           : is_untimed && pair.is_worse         ? worse
-                          : is_untimed && pair.is_repaired    ? repaired
+                          : is_untimed && pair.is_repaired      ? repaired
                           : is_change && !pair.has_same_place() ? on_other_places
                                                                 : counts[verdict];
     ++count;
@@ -371,7 +371,12 @@ std::string regression_words(const Comparison& comparison) {
   }
   const std::vector<std::string>& all = comparison.regressions;
   std::string text;
-  if (all.empty()) {
+  const bool is_same_run =
+      !comparison.pairs.empty() && std::all_of(comparison.pairs.begin(), comparison.pairs.end(),
+                                               [](const Pair& pair) { return pair.has_same_executions; });
+  if (is_same_run) {
+    text = "Nothing was compared: base and new are the same run.";
+  } else if (all.empty()) {
     text = decided > 0 ? fmt::format("No regression among {}.", counted(decided, "decided trial"))
                        : "No trial was decided.";
   } else {
@@ -385,6 +390,14 @@ std::string regression_words(const Comparison& comparison) {
     text += fmt::format(" Failed in both, not rated: {}: {}.", counted(failed.size(), "trial"),
                         first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
+  std::vector<std::string> as_a_whole;  // the regressions name methods that are SLOWER
+  for (const MethodChange& method : comparison.methods) {
+    const Verdict verdict = method.change.verdict;
+    if (method.has_same_place() && method.counts.count(Verdict::unclear) > 0 &&
+        (verdict == Verdict::faster || verdict == Verdict::same))
+      as_a_whole.push_back(method.method + " " + to_string(verdict));
+  }
+  if (!as_a_whole.empty()) text += fmt::format(" Decided as a whole: {}.", first_names(as_a_whole));
   if (untimed > 0) text += fmt::format(" Without comparable times: {}.", counted(untimed, "trial"));
   std::vector<std::string> others;
   const auto add_others = [&](std::size_t count, const char* name) {

@@ -107,7 +107,12 @@ io::Results four_trials(std::int64_t threads, double factor) {
 
 TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
   const Comparison same = compare(four_trials(0, 1), four_trials(0, 1), {});
-  EXPECT_EQ(regression_words(same), "No regression among 2 decided trials. Undecided: 2 UNCLEAR trials.");
+  EXPECT_EQ(
+      regression_words(same),
+      "No regression among 2 decided trials. Undecided: 2 UNCLEAR trials. Decided as a whole: gesv/m SAME.");
+  io::Results run = four_trials(0, 1);
+  for (Record& r : run.records) r.end_time = "2026-03-01T00:00:01.000000Z";
+  EXPECT_EQ(regression_words(compare(run, run, {})), "Nothing was compared: base and new are the same run.");
   const Comparison threads = compare(four_trials(2, 1), four_trials(1, 1000), {});
   ASSERT_TRUE(threads.has_other_places);
   EXPECT_TRUE(threads.regressions.empty());
