@@ -97,8 +97,7 @@ void print_devices(const SummaryOptions& options, Format format) {
   const std::vector<io::Record> records = filter_records(load_all(options.paths).records, options.filter);
   const Table table = device_use_table(use_of_devices(pointers_to(records)));
   if (table.rows.empty() && format != Format::csv && format != Format::json) {
-    fmt::print(
-        "No record has the start times of its phases: it is of an earlier version, or its worker died.\n");
+    fmt::print("No record has the start times of its phases: all are skipped or of an earlier version.\n");
   } else {
     print_table(table, "devices", format);
   }

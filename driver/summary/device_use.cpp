@@ -11,6 +11,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "driver/judge/judge.hpp"
 #include "driver/system/clock.hpp"
 
 namespace gaussweep::driver {
@@ -42,12 +43,13 @@ double DeviceUse::busy() const {
 std::string DeviceUse::idle_text() const {
   constexpr double min_fraction = 0.005;  // fraction of the span below which a phase is not named
   std::vector<std::pair<double, std::string>> idle;
-  double known = cpu_methods;
+  double known = cpu_methods + lost;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     known += seconds[i];
     if (!phases()[i].busy) idle.emplace_back(seconds[i], phases()[i].name);
   }
   idle.emplace_back(cpu_methods, "methods of the CPU");
+  idle.emplace_back(lost, "timeouts and crashes");
   idle.emplace_back(span - known, "not recorded");
   std::sort(idle.begin(), idle.end(), std::greater<>());
   std::string words;
@@ -73,7 +75,12 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
   std::map<Key, std::size_t> index_of;
   for (const io::Record* record : records) {
     const std::vector<Interval> intervals = intervals_of(*record);
-    if (intervals.empty()) continue;
+    // If the worker ended, the record has no phases. A GPU's name is missing if its rank ended, too; then the
+    // record's times are those of the next start.
+    const double start = parse_time(record->start_time), end = parse_time(record->end_time);
+    const bool is_lost = intervals.empty() && is_broken(record->status) && start < end &&
+                         (record->backend != "cuda" || !record->gpu_name.empty());
+    if (intervals.empty() && !is_lost) continue;
     const auto gpu = gpus.find(key_of(*record));
     const auto [index, is_new] = index_of.try_emplace(key_of(*record), all.size());
     if (is_new) {
@@ -97,6 +104,11 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       seconds += interval.ended - interval.began;
       entry.first = std::min(entry.first, interval.began);
       entry.last = std::max(entry.last, interval.ended);
+    }
+    if (is_lost) {
+      entry.use.lost += end - start;
+      entry.first = std::min(entry.first, start);
+      entry.last = std::max(entry.last, end);
     }
     entry.use.span = entry.last - entry.first;
   }

@@ -24,14 +24,16 @@ struct DeviceUse {
   std::string run, device, host;
   std::int64_t rank = 0;
   std::int64_t trials = 0;
-  double span = 0;              ///< seconds from the beginning of the first phase to the end of the last
+  double span = 0;              ///< seconds from the beginning of the first trial to the end of the last
   std::vector<double> seconds;  ///< per element of phases(), summed over the trials
   double cpu_methods = 0;  ///< seconds in which this device, a GPU, was idle because its rank ran CPU methods
+  double lost = 0;         ///< seconds of trials that timed out or crashed, and so have no phases
   double busy() const;     ///< fraction of the span in which the device was busy
   /// Returns the idle fractions, largest first: "inputs 12%, methods of the CPU 3%".
   std::string idle_text() const;
 };
-/// Returns one entry per device and run, in order of first appearance. Records without phases are ignored.
+/// Returns one entry per device and run, in order of first appearance. Records without phases are ignored,
+/// unless the trial timed out or crashed.
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records);
 /// Returns the table that `status` and `summary` show; runs are numbered if there are several.
 Table device_use_table(std::vector<DeviceUse> uses);

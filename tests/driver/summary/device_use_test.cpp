@@ -72,6 +72,26 @@ TEST(DeviceUse, IsBusyDuringMeasurement) {
   EXPECT_EQ(table.rows[0].size(), table.columns.size());
 }
 
+TEST(DeviceUse, HasTheTimeOfTrialsThatTimedOut) {
+  const io::Record first = measured();
+  io::Record hung;
+  hung.run_id = "run";
+  hung.host = "host";
+  hung.backend = "cuda";
+  hung.gpu_name = "a GPU";
+  hung.status = "timeout";
+  hung.start_time = "2026-03-01T12:00:10Z";
+  hung.end_time = "2026-03-01T12:00:40.000000Z";
+  const auto uses = use_of_devices({&first, &hung});
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_EQ(uses[0].trials, 2);
+  EXPECT_NEAR(uses[0].span, 40, 1e-5);
+  EXPECT_NEAR(uses[0].busy(), 7.0 / 40, 1e-6);
+  EXPECT_EQ(uses[0].idle_text(), "timeouts and crashes 75%, inputs 5%, wait 2%");
+  hung.gpu_name = "";
+  EXPECT_EQ(use_of_devices({&first, &hung})[0].trials, 1) << "its rank ended, and a later start recorded it";
+}
+
 TEST(DeviceUse, SeparatesRanksHostsAndRuns) {
   io::Record first = measured(0, ""), rank = first, host = first, run = first;
   rank.rank = 1;
