@@ -66,6 +66,7 @@ void print_grids(const SummaryOptions& options, Format format) {
   MissingTrials missing;
   io::Results all =
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);
+  if (!options.baseline.empty()) require_method(group_records(all.records), options.baseline);
   // --gpu selects the grids of these GPUs. Records of CPU methods are kept, because these compete in every
   // grid.
   Filter filter = options.filter;
@@ -83,7 +84,8 @@ void print_grids(const SummaryOptions& options, Format format) {
   }
   const std::vector<Group> groups = group_records(records);
   note_pooling(groups, records, all.hosts);
-  if (!options.baseline.empty()) require_method(groups, options.baseline);
+  if (!options.baseline.empty())
+    require_method(groups, options.baseline, "the filters leave it out, but with --by gpu it must compete");
   print_verdict_grids(records, all, format, options.baseline, missing, options.brief);
 }
 

@@ -197,15 +197,14 @@ std::vector<Group> best_groups(const std::vector<Group>& groups) {
   return result;
 }
 
-void require_method(const std::vector<Group>& groups, const std::string& method) {
+void require_method(const std::vector<Group>& groups, const std::string& method, const char* cause) {
   std::set<std::string> known;
   for (const Group& group : groups) {
     const Record& r = group.first();
     if (method == r.method || method == r.problem + "/" + r.method) return;
     known.insert(r.problem + "/" + r.method);
   }
-  throw UsageError(fmt::format("--baseline {}: no record is of that method; there are {}", method,
-                               fmt::join(known, ", ")));
+  throw UsageError(fmt::format("--baseline {}: {}; there are {}", method, cause, fmt::join(known, ", ")));
 }
 
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines,
@@ -275,9 +274,9 @@ constexpr std::size_t max_named_flaws = 3;  // maximum number of different messa
 /// Failed trials with equal properties.
 struct FailureEntry {
   std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max();
-  std::int64_t not_finite = 0;                                     ///< answers with NaN or Inf
-  std::map<std::string, std::int64_t> flaws;                       ///< answers with another fault, by message
-  std::int64_t unfinished = 0;                                     ///< factorisations that stopped at a pivot
+  std::int64_t not_finite = 0;                ///< answers with NaN or Inf
+  std::map<std::string, std::int64_t> flaws;  ///< answers with another fault, by message
+  std::int64_t unfinished = 0;  ///< factorisations that stopped at a pivot, without another fault
   double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
   double tolerance = Record::unknown;
   const char* pivot = "";
@@ -288,11 +287,6 @@ struct FailureEntry {
     smallest_n = std::min(smallest_n, r.n);
     largest_n = std::max(largest_n, r.n);
     tolerance = r.tolerance;
-    const auto evidence = evidence_of(r);
-    if (evidence && is_unfinished(evidence->problem, evidence->info)) {
-      ++unfinished;
-      pivot = pivot_name(evidence->problem);
-    }
     const std::string message(r.message);
     const auto mentions = [&](const char* word) { return message.find(word) != std::string::npos; };
     // A ratio that overflows is recorded as the largest double; the message has the cause.
@@ -303,6 +297,12 @@ struct FailureEntry {
       ++not_finite;
     } else {
       ++flaws[message];
+      return;  // the message names the pivot, too
+    }
+    const auto evidence = evidence_of(r);
+    if (evidence && is_unfinished(evidence->problem, evidence->info)) {
+      ++unfinished;
+      pivot = pivot_name(evidence->problem);
     }
   }
   /// Describes the residual ratios and flaws that caused the status of the verified answers.

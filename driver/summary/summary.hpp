@@ -83,9 +83,10 @@ std::vector<const Group*> competitors(const std::vector<const Group*>& task_grou
 /// Returns the fastest passing competitor of each task (task_identity).
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
-/// Throws if no record is of `method` ("cusolver" or "gesv/cusolver").
-/// @throws UsageError with the existing methods
-void require_method(const std::vector<Group>& groups, const std::string& method);
+/// Throws if no group is of `method` ("cusolver" or "gesv/cusolver").
+/// @throws UsageError with the cause and the existing methods
+void require_method(const std::vector<Group>& groups, const std::string& method,
+                    const char* cause = "no record is of that method");
 
 /// Sets `speedup` relative to a baseline for the same task (task_identity). The baseline is the fastest group
 /// of `method` in `baselines` on the same backend and GPU, otherwise on any backend and GPU. If `method` is

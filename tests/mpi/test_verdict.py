@@ -44,6 +44,9 @@ class Verdict(SweepTest):
     def test_json_has_every_race(self):
         directory = self.sweep(self.plan(PLAN))
         done = run(["summary", directory, "--best", "--by", "gpu", "--format", "json"])
+        for baseline, cause in (("lapack", "the filters leave it out"), ("absent", "no record is of that method")):
+            grid = ["summary", directory, "--best", "--by", "gpu", "--method", "gauss_serial", "--baseline", baseline]
+            self.assertIn(cause, self.ran(grid, code=2).stderr)
         races = json.loads(done.stdout)["races"]
         self.assertEqual([race["n"] for race in races], [16, 64])
         records = self.records(directory)

@@ -282,6 +282,7 @@ TEST(Summary, FailuresWithoutARatioHaveTheRecordedCause) {
   records[2].message = "fault A";
   records[3].message = "fault B";
   records[4].message = "fault C";
+  records[4].info = 3;
   EXPECT_EQ(
       cause(),
       "residual ratio 100, tolerance 16; NaN or Inf in 1 answer; fault A in 1 answer; fault B in 1 answer; "
