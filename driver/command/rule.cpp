@@ -161,7 +161,8 @@ void check(const RuleOptions& options, Format format) {
   fmt::print(
       "\n{}",
       paragraph("REGRET: the time of the chosen method / the least time - 1. NOT MEASURED: the rule has "
-                "no answer. All rows have only tasks that the first rule knows.",
+                "no answer. DID NOT RUN: the runs have no record of the chosen method. All rows have only "
+                "tasks that the first rule knows.",
                 prose_width()));
 }
 

@@ -41,6 +41,7 @@ class RuleTest(SweepTest):
         total = [row for row in rows if row["problem"] == "all" and row["adviser"] == str(rule)][0]
         self.assertEqual(total["tasks"], 10)
         self.assertEqual(total["unmeasured"] + total["absent"] + total["failed"], 0)
+        self.assertIn("DID NOT RUN: ", self.ran(["rule", out, "--check", rule], COLUMNS="400").stdout)
 
         changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
         self.assertEqual(json.loads(changes.stdout)["changes"], [])
