@@ -156,6 +156,7 @@ bool is_solvable(Problem problem) {
 /// Checks the options, chooses the method and solves the problem. @return the exit code
 int run_solve(SolveOptions& options, const Commands& commands) {
   if (options.rhs.empty() && !options.rhs_dataset.empty()) options.rhs = options.file;
+  const bool is_inverse_by_default = options.problem.empty() && options.rhs.empty();
   if (options.problem.empty()) options.problem = options.rhs.empty() ? "geinv" : "gesv";
   const Problem problem = parse_option<Problem>("--problem", options.problem);
   if (!is_solvable(problem)) {
@@ -184,8 +185,10 @@ int run_solve(SolveOptions& options, const Commands& commands) {
     add_libraries(checked, options.libraries);
     load_libraries(registry, libraries_of(checked));
   }
-  const ChosenMethod chosen = choose_method(
-      registry, {{problem}, options.method, requested, precision, device ? device->info().capability : 0});
+  MethodQuery query{{problem}, options.method, requested, precision, device ? device->info().capability : 0};
+  if (is_inverse_by_default)
+    query.wrong_problem_reason = "without --rhs FILE and --problem, solve computes the inverse (geinv)";
+  const ChosenMethod chosen = choose_method(registry, query);
   if (chosen.backend != Backend::cuda) device = make_worker_device(chosen.backend);
   return precision == Precision::float32 ? solve_typed<float>(options, chosen, *device)
                                          : solve_typed<double>(options, chosen, *device);
