@@ -217,8 +217,9 @@ void require_sizes(const Shape& shape) {
 }
 
 void require_work(const void* work, std::size_t bytes, std::size_t needed) {
-  require(bytes >= needed && work != nullptr, "work has " + std::to_string(work == nullptr ? 0 : bytes) +
-                                                  " bytes, needed are " + std::to_string(needed));
+  require(work != nullptr, "work is a null pointer");
+  require(bytes >= needed,
+          "work has " + std::to_string(bytes) + " bytes, needed are " + std::to_string(needed));
 }
 
 /// Copies a matrix between two leading dimensions on the handle's stream.

@@ -124,6 +124,7 @@ static void test_refusals(gaussweep_handle handle) {
   REFUSED(gaussweep_dpotrs(handle, 0, 2, 1, a, 2, b, 1, info, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgesv(handle, 2, 1, a, 2, b, 1, info, 1, work, 1 << 20), "ldb = 1");
   REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, info, 1, work, 1), "work has 1 bytes");
+  REFUSED(gaussweep_dgetrf(handle, 2, a, 2, pivots, info, 1, NULL, 1 << 20), "work is a null pointer");
   REFUSED(gaussweep_dpotrf(handle, (gaussweep_uplo)7, 2, a, 2, info, 1, work, 1 << 20), "uplo");
   REFUSED(gaussweep_dgemm(handle, 2, 2, -1, a, 2, a, 2, a, 2, work, 1 << 20), "k = -1");
   check(a[0] == 4 && a[1] == 3 && b[0] == 1 && *info == -99, "a refused call changes nothing", 2, a[0]);
