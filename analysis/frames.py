@@ -22,12 +22,12 @@ LONG = 100  # residual histories with more iterations are drawn in separate figu
 # Columns for `Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`,
 # PAIRED for `common_trials`.
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
-matrix_seed batch samples inner_repeats rounds uplo threads""".split()
+matrix_seed batch samples inner_repeats rounds pooled uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
-matrix_full matrix_seed samples inner_repeats rounds uplo threads""".split()
+matrix_full matrix_seed samples inner_repeats rounds pooled uplo threads""".split()
 COMPARED = """problem method precision device m n k nrhs uplo matrix_digest task size parameters status
 answered seconds_q1 seconds_median seconds_q3 matrix_name matrix_full matrix_seed operands samples inner_repeats rounds
-threads cpu config""".split()
+pooled threads cpu config""".split()
 PAIRED = """same_trial problem precision method backend device capability matrix_kind config size nrhs operands status
 answered seconds_q1 seconds_median seconds_q3""".split()
 # Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
@@ -299,8 +299,9 @@ def pooled_at_largest(rows, rates, others):
     points = trials.drop_duplicates("point").set_index("point")
     points["status"] = ranks["max"].map({rank: status for status, rank in RANK.items()})
     is_pooled = trials.groupby("point")["seconds_median"].nunique() > 1
-    work = trials[rates].mul(trials["seconds_median"], axis=0).assign(point=trials["point"]).groupby("point").median()
-    medians = trials.groupby("point")[["seconds_median", *others]].median()
+    once = trials.drop_duplicates(["point", "pooled"])  # all rounds of a trial have the same times
+    work = once[rates].mul(once["seconds_median"], axis=0).assign(point=once["point"]).groupby("point").median()
+    medians = once.groupby("point")[["seconds_median", *others]].median()
     of_several = medians.join(work.div(medians["seconds_median"], axis=0))
     for name in of_several:
         points[name] = points[name].mask(is_pooled, of_several[name])
@@ -353,6 +354,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "runs_ago": rows["runs_ago"] if "runs_ago" in rows else 0,
             "threads": rows["threads"] if "threads" in rows else 0,
             "rounds": rows["rounds"] if "rounds" in rows else 1,
+            "trial": rows["pooled"] if "pooled" in rows else np.arange(len(rows)),
         }
     )
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
@@ -360,12 +362,18 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     group = rows.groupby(key, sort=False)["rank"]
     rows = rows.assign(worst=group.transform("max"), tried=group.transform("size"), least=group.transform("min"))
     rows = rows[rows["rank"] == rows["least"]]  # pools only trials with the best verdict: those that passed, if any
+    # A trial whose rounds have equal values counts once; NaN is not counted.
+    of_trial = [*key, "trial"]
+    is_repeated = rows.duplicated(of_trial) & (rows.groupby(of_trial)["y"].transform("nunique") == 1)
+    values = ["y", "time", "work"]
+    rows = rows.assign(**rows[values].mask(is_repeated))
     group = rows.groupby(key, sort=False)
     points = group.agg(
         y=("y", "median"), least=("y", "min"), most=("y", "max"), low=("low", "min"), high=("high", "max"),
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
         tried=("tried", "first"), rounds=("rounds", "max"), main=("main", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
+        trials=("trial", "nunique"),
     ).reset_index()  # fmt: skip
     # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
     is_pooled = points["pooled"] = points["most"] > points["least"]
@@ -398,7 +406,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             slower = slower.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
-                pooled=("pooled", "max"), rounds=("rounds", "max"),
+                pooled=("pooled", "max"), rounds=("rounds", "max"), trials=("trials", "sum"),
                 rank=("rank", lambda ranks: ranks.iloc[0] if ranks.nunique() == 1 else -1),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
@@ -419,7 +427,7 @@ def _curve(label, rows, with_ends, ends, is_over_size=True):
     counts = [
         "; ".join(filter(None, [config, _count_words(*numbers)]))
         for config, *numbers in zip(
-            rows["config"], rows["tried"], rows["count"], rows["seeds"], rows["rank"], rows["rounds"]
+            *(rows[name] for name in ("config", "tried", "count", "seeds", "rank", "rounds", "trials"))
         )
     ]
     return Series(
@@ -438,14 +446,13 @@ def _curve(label, rows, with_ends, ends, is_over_size=True):
     )
 
 
-def _count_words(tried, count, seeds, rank, rounds):
+def _count_words(tried, count, seeds, rank, rounds, trials):
     """Returns words for the trials of a point: "3 seeds", or "the 2 of 3 trials that passed" if it shows only those
     with the best verdict. Returns an empty text for a single trial. `tried`, `count`: numbers of records, of which a
-    trial has `rounds`. `rank`: the verdict, or -1 for several verdicts."""
+    trial has at most `rounds`. `rank`: the verdict, or -1 for several verdicts."""
     if count < tried:
         records = "rounds" if rounds > 1 else "trials"
         return f"the {count} of {tried} {records} {VERDICT_WORDS.get(rank, 'with the best verdict')}"
-    trials = round(tried / rounds)
     return f"{trials} {'seeds' if seeds == trials else 'trials'}" if trials > 1 else ""
 
 

@@ -15,6 +15,7 @@ from . import identity, restorations
 from .conditions import conditions
 from .hdf5 import DAMAGED, Foreign, check_claim, check_schema
 from .identity import CONDITIONS
+from .rounds import SAME_IN_ROUNDS, joint_codes, pool_rounds
 from .runs import TRIAL, gpu_models, is_in_last_set, plan_names, run_starts
 from .words import counted
 
@@ -230,8 +231,8 @@ def load(arguments, only=None, as_recorded=False):
     results.table.loc[results.table["backend"] == "emulated", "peak_share"] = np.nan
     _unify_peaks(results)
     _add_derived_columns(results)
-    _pool_rounds(results)
     _move_earlier_runs(results)
+    pool_rounds(results)
     # A CPU's peaks depend on its threads. Drops the peaks of thread counts that only earlier runs used.
     is_used = results.devices["threads"].isin(results.table["threads"].unique()) | (results.devices["capability"] > 0)
     results.devices = results.devices[is_used].reset_index(drop=True)
@@ -535,63 +536,15 @@ def _remove_records(results, gone):
         setattr(results, name, frame)
 
 
-# Records of one run that agree in these columns are rounds of one trial.
-_SAME_IN_ROUNDS = [
-    *"""run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
-matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_digest""".split(),
-    *CONDITIONS,
-]
-_ONCE_PER_ROUND = "allocate_seconds h2d_seconds d2h_seconds energy_joules energy_uncertainty".split()
-
-
-def _pool_rounds(results):
-    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and
-    the quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
-    fastest round. Adds the columns `rounds`, the number of a trial's rounds; `pooled`, a number per trial with all its
-    rounds; and `spread`, the interquartile range of the record's own samples over their median."""
-    times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
-    records = results.take([*_SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
-    spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
-    rounds, trial, changed = pd.Series(1, index=records.index), np.arange(len(records)), {}
-    if (records["round"] > 1).any():
-        records = records.join(results.take([*_ONCE_PER_ROUND, "seconds_mean"]))
-        group = records.groupby(_SAME_IN_ROUNDS, sort=False, dropna=False)
-        rounds = group["round"].transform("nunique")
-        trial = group.ngroup()
-        of_rounds = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
-        changed = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
-        changed.update({name: group[name].transform("median") for name in _ONCE_PER_ROUND})
-        changed.update(seconds_mean=group["seconds_mean"].transform("mean"))
-        changed.update(seconds_q1=trial.map(of_rounds.quantile(0.25)), seconds_q3=trial.map(of_rounds.quantile(0.75)))
-        changed = {name: records[name].where(rounds == 1, values) for name, values in changed.items()}
-        has_time = (rounds > 1) & (records["seconds_median"] > 0)
-        ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
-        for name in ("gflops", "peak_share"):
-            # The median removes differences in the last bit.
-            changed[name] = (records[name] * ratio).groupby(trial).transform("median").where(has_time, records[name])
-        # A record without an own time keeps none.
-        changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
-    results.table = _with_columns(results.table, **changed, rounds=rounds, pooled=trial, spread=spread)
-
-
 # A record's GPU model is not among these columns, because skipped trials have none; TRIAL has `gpus` instead. A new
 # build of a library is compared with the old one, as a new build of the program is.
-_SAME_TRIAL = set(_SAME_IN_ROUNDS) - {"run_id", "gpu_name", "capability", "library_digest"}
+_SAME_TRIAL = set(SAME_IN_ROUNDS) - {"run_id", "gpu_name", "capability", "library_digest"}
 _SAME_TRIAL = [*sorted(_SAME_TRIAL), "matrix_digest", "round"]
 
 
 def has_second_matrix(records):
     """Returns a mask of the products whose second matrix has parameters of its own. It has no digest."""
     return (records["problem"] == "gemm") & records["matrix_parameters"].str.contains('"b":', regex=False)
-
-
-def _joint_codes(columns):
-    """Returns an integer per row. Two rows have the same integer if all columns agree."""
-    codes = 0
-    for column in columns:
-        values = pd.factorize(column)[0].astype(np.int64) + 1
-        codes = pd.factorize(codes * (values.max(initial=0) + 1) + values)[0]
-    return codes
 
 
 def _number_trials(results):
@@ -606,12 +559,12 @@ def _number_trials(results):
         records[name] = records[name].where(is_named, "")
     for name, default in DEFAULTS.items():
         records[name] = records[name].replace("", default)
-    trials = _joint_codes(records[name] for name in _SAME_TRIAL)
-    in_run = pd.DataFrame({"trial": trials, "run": _joint_codes([records["run_id"]])})
+    trials = joint_codes(records[name] for name in _SAME_TRIAL)
+    in_run = pd.DataFrame({"trial": trials, "run": joint_codes([records["run_id"]])})
     if not in_run.duplicated().any():
         return trials
     in_run["key"] = pd.factorize(records["key"], sort=True)[0]
-    return _joint_codes([in_run["trial"], in_run.groupby(["trial", "run"])["key"].rank("dense")])
+    return joint_codes([in_run["trial"], in_run.groupby(["trial", "run"])["key"].rank("dense")])
 
 
 def _move_earlier_runs(results):

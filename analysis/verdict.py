@@ -17,7 +17,7 @@ CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capabili
 RACED = [
     *"""problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name gpu_uuid capability host threads status seconds_q1 seconds_median seconds_q3 task
-matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count pooled rounds""".split(),
+matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count pooled""".split(),
     *CONDITIONS,
 ]
 RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
@@ -58,26 +58,35 @@ def _limits(records, devices):
     return {"limit": limit, "bound": bound.where(limit.notna(), None)}
 
 
-def _with_scatter_of_hosts(records):
-    """Returns the records with other quartiles where a configuration was measured several times, for example on two
-    hosts: those of one list with the quartiles and the median of each. `gaussweep summary` does the same."""
-    # The rounds of a trial have the same times and count once.
-    records = records.assign(measurement=records["pooled"].where(records["rounds"] > 1, -1 - records["place"]))
+def _with_times_of_trials(records):
+    """Returns the records with other times where a configuration was measured several times, for example on two hosts:
+    the median of the medians, and the quartiles of one list with the quartiles and the median of each. `gaussweep
+    summary` does the same. `pooled` is then equal for all records of a configuration."""
     group = records.groupby(CONFIGURATION, sort=False, dropna=False)
-    several = group["measurement"].transform("nunique") > 1
+    several = group["pooled"].transform("nunique") > 1
     if not several.any():
         return records
     configuration = group.ngroup()
-    rows = several & ~records["measurement"].duplicated()
+    rows = several & ~_is_repeated(records)
     times = ["seconds_q1", "seconds_median", "seconds_q3"]
     lists = pd.concat([records.loc[rows, name].set_axis(configuration[rows]) for name in times]).groupby(level=0)
-    quartiles = {name: configuration.map(lists.quantile(p)) for name, p in zip(times[::2], (0.25, 0.75))}
-    return records.assign(**{name: records[name].where(~several, values) for name, values in quartiles.items()})
+    changed = {name: configuration.map(lists.quantile(p)) for name, p in zip(times[::2], (0.25, 0.75))}
+    changed["seconds_median"] = configuration.map(records.loc[rows, "seconds_median"].groupby(configuration).median())
+    changed = {name: records[name].where(~several, values) for name, values in changed.items()}
+    return records.assign(**changed, pooled=configuration)
+
+
+def _is_repeated(records):
+    """Returns a mask of the records whose times count with another record's: all rounds of a trial have the same."""
+    has_time = records["seconds_median"].notna()
+    return has_time & records.assign(has_time=has_time).duplicated(["pooled", "has_time"])
 
 
 def configurations(rows):
     """Returns one row per configuration and device, with the medians over its repetitions and the worst of their
     statuses. `rows`: records as `_identified` returns them."""
+    times = ["seconds_q1", "seconds_median", "seconds_q3"]
+    rows = rows.assign(**rows[times].mask(_is_repeated(rows)))
     group = rows.groupby(CONFIGURATION, sort=False, dropna=False)
     return group.agg(
         worst=("worst", "max"),
@@ -256,7 +265,7 @@ def _races(records, devices, baseline):
 
 
 def _pooled_races(records, devices, baseline):
-    records = _with_scatter_of_hosts(_identified(records, devices))
+    records = _with_times_of_trials(_identified(records, devices))
     races = _one_per_task(configurations(records), baseline)
     if not len(races):
         return races, races

@@ -24,7 +24,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The loader as a Python package. Below /usr Debian's python3 finds it, elsewhere PYTHONPATH must name the folder.
 set(GAUSSWEEP_PYTHON_DIR lib/python3/dist-packages CACHE STRING "folder of the Python package, below the prefix")
 install(FILES analysis/__init__.py analysis/loader.py analysis/conditions.py analysis/hdf5.py analysis/identity.py
-  analysis/restorations.py analysis/runs.py analysis/words.py
+  analysis/restorations.py analysis/rounds.py analysis/runs.py analysis/words.py
   DESTINATION ${GAUSSWEEP_PYTHON_DIR}/gaussweep)
 
 file(RELATIVE_PATH report ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/gaussweep/analysis/report)

@@ -73,11 +73,11 @@ def _trials(records):
     worst = {}
     for name in ("status", "status_before"):
         order = records[name].map(severity).fillna(-1).sort_values(kind="stable").index
-        worst[name] = records.loc[order].groupby("pooled")[name].transform("last")
-    times = records.groupby("pooled")[["seconds_median", "seconds_median_before"]].transform("max")
+        worst[name] = records.loc[order].groupby(["pooled", "plan_name"])[name].transform("last")
+    times = records.groupby(["pooled", "plan_name"])[["seconds_median", "seconds_median_before"]].transform("max")
     records = records.assign(**worst, **times)
     named_first = records["comparison"].isna().sort_values(kind="stable").index
-    return records.loc[named_first].drop_duplicates("pooled").sort_index()
+    return records.loc[named_first].drop_duplicates(["pooled", "plan_name"]).sort_index()
 
 
 def _base_words(results, rows):

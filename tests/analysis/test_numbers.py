@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import json
 import math
 import tempfile
@@ -85,6 +86,22 @@ class NumbersTest(unittest.TestCase):
         self.assertEqual([float(slower[name]) for name in ("y", "low", "high")], [8e-3, 1e-3, 9e-3])
         rows = pd.DataFrame({"samples": [5], "inner_repeats": [1], "rounds": [3]})
         self.assertEqual(sampled(rows), "5 samples in each of 3 rounds")
+
+    def test_rounds_of_one_plan_and_a_run_of_another_are_pooled(self):
+        plans = {"three": (1e-3, 1.1e-3, 9e-3), "once": (7e-3,)}
+        nights = {plan: fixture.Night(plan) for plan in plans}
+        for (plan, times), seed in itertools.product(plans.items(), (1, 2, 3)):
+            for i, seconds in enumerate(times):
+                if plan == "once" or seed == 1:
+                    more = dict(matrix_seed=seed, matrix_digest=f"{seed}", run_id=plan, key=f"{plan} {seed} {i}")
+                    nights[plan].trial("gesv", "crout", 64, seconds * seed, scatter=0, round=i + 1, **more)
+        page = page_of(*nights.values())
+        (single,) = [row for row in csv.DictReader(io.StringIO(page.data["grid-1"])) if row["matrix_seed"] == "1"]
+        self.assertAlmostEqual(float(single["median"]), 4.05e-3)  # of all four times
+        self.assertIn("14.0 ms", str(page.tables["grid-1"]))  # of 4.05, 14 and 21 ms
+        (point,) = csv.DictReader(io.StringIO(page.data["time-gesv-double-CPU"]))
+        self.assertAlmostEqual(float(point["y"]), 14e-3)
+        self.assertIn("1 trial with several rounds in more than one run", page.words("overview"))
 
     def test_transfers_energy_and_means_of_rounds_are_pooled(self):
         night = fixture.Night()

@@ -1,0 +1,86 @@
+"""Pools the rounds of trials (repetitions in fresh processes), as `gaussweep summary` does."""
+
+import numpy as np
+import pandas as pd
+
+from .identity import CONDITIONS
+from .words import counted
+
+# Records of one run that agree in these columns are rounds of one trial.
+SAME_IN_ROUNDS = [
+    *"""run_id plan_name problem method backend precision m n k nrhs batch uplo parameters matrix
+matrix_kind matrix_parameters matrix_seed gpu_name capability gpu_count library_digest""".split(),
+    *CONDITIONS,
+]
+_ONCE_PER_ROUND = "allocate_seconds h2d_seconds d2h_seconds energy_joules energy_uncertainty".split()
+
+
+def joint_codes(columns):
+    """Returns an integer per row. Two rows have the same integer if all columns agree."""
+    codes = 0
+    for column in columns:
+        values = pd.factorize(column)[0].astype(np.int64) + 1
+        codes = pd.factorize(codes * (values.max(initial=0) + 1) + values)[0]
+    return codes
+
+
+def pool_rounds(results):
+    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and
+    the quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
+    fastest round. If a trial has several rounds, its runs by other plans count as further rounds. Adds the columns
+    `rounds`, the number of a trial's rounds; `pooled`, a number per trial with all its rounds; and `spread`, the
+    interquartile range of the record's own samples over their median."""
+    last = _with_pooled_rounds(results.take)
+    runs = results.take("run_id").assign(pooled=last["pooled"])[last["rounds"] > 1]
+    count = (runs.groupby("pooled")["run_id"].nunique() > 1).sum()
+    if count:
+        results.warnings.append(
+            f"{counted(count, 'trial')} with several rounds in more than one run: a time is the median over all of its"
+            " rounds and runs, and captions count each run as a round"
+        )
+    results.table = pd.DataFrame({**dict(results.table.items()), **last}, copy=False)
+    if results.earlier is not None:
+        earlier = results.earlier
+        results.earlier = earlier.assign(**_with_pooled_rounds(lambda names: earlier[names].copy(), is_last=False))
+
+
+def _with_pooled_rounds(take, is_last=True):
+    """Returns the columns that `pool_rounds` changes and adds. `take`: returns columns of the records; `is_last`: the
+    records are of the last run of each plan, so that the runs of a trial are pooled if it has several rounds."""
+    times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
+    records = take([*SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
+    spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
+    rounds, trial, changed = pd.Series(1, index=records.index), pd.Series(np.arange(len(records)), records.index), {}
+    if (records["round"] > 1).any():
+        records = records.join(take([*_ONCE_PER_ROUND, "seconds_mean"]))
+        of_run = records.groupby(SAME_IN_ROUNDS, sort=False, dropna=False).ngroup()
+        of_trial = _of_several_runs(records.join(take(["matrix_digest", "host"])), of_run) if is_last else of_run
+        has_rounds = records["round"].groupby(of_trial).transform("max") > 1
+        trial = of_trial.where(has_rounds, len(records) + trial)
+        group = records.groupby(trial, sort=False)
+        one_round = pd.Series(joint_codes([of_run, records["round"]]), records.index)
+        rounds = one_round.groupby(trial).transform("nunique")
+        of_rounds = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
+        changed = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
+        changed.update({name: group[name].transform("median") for name in _ONCE_PER_ROUND})
+        changed.update(seconds_mean=group["seconds_mean"].transform("mean"))
+        changed.update(seconds_q1=trial.map(of_rounds.quantile(0.25)), seconds_q3=trial.map(of_rounds.quantile(0.75)))
+        changed = {name: records[name].where(rounds == 1, values) for name, values in changed.items()}
+        has_time = (rounds > 1) & (records["seconds_median"] > 0)
+        ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
+        for name in ("gflops", "peak_share"):
+            # The median removes differences in the last bit.
+            changed[name] = (records[name] * ratio).groupby(trial).transform("median").where(has_time, records[name])
+        # A record without an own time keeps none.
+        changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
+    return {**changed, "rounds": rounds, "pooled": trial, "spread": spread}
+
+
+def _of_several_runs(records, of_run):
+    """Returns an integer per record. It is equal for runs of the same trial on the same GPU model, or on the CPU of the
+    same host. `of_run`: the number of the record's trial in its run."""
+    # A round without an answer may lack the digest, and the rounds of a CPU trial may be on several hosts.
+    shared = {name: records[name].groupby(of_run).transform("max") for name in ("matrix_digest", "host")}
+    shared["host"] = shared["host"].where(records["backend"] != "cuda", "")
+    same = [name for name in SAME_IN_ROUNDS if name not in ("run_id", "plan_name")]
+    return records.assign(**shared).groupby([*same, *shared], sort=False, dropna=False).ngroup()
