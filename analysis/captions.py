@@ -13,12 +13,22 @@ def basis(rows, statistic="median", with_sizes=False, is_pooled=False):
     `with_sizes`: also the sizes, for figures whose axes do not show them. `is_pooled`: a point is the median over the
     seeds and repetitions."""
     count, trials = pooled(rows) if is_pooled else (1, "")
-    words = f"the {statistic} of {sampled(rows)}"
-    if rows["samples"].max() == 1 and rows["rounds"].max() == 1:
-        words = f"the median over up to {count} {trials}, {sampled(rows)} each" if count > 1 else sampled(rows)
-    elif count > 1:
-        words = f"the median over up to {count} {trials} of the {statistic}s of {sampled(rows)}"
+    words = measured(rows, statistic, f"up to {count} {trials}" if count > 1 else "")
     return f"{matrices(rows, with_sizes)} Each point: {words}."
+
+
+def measured(rows, statistic="median", over=""):
+    """Returns "the median of 3 samples", or "the median over up to 2 seeds of the medians over 3 rounds of the medians
+    of 5 samples". `over`: the trials that share a point ("up to 2 seeds")."""
+    rounds = range_text(rows["rounds"])
+    words = [f"median over {over}"] if over else []
+    words += [f"{statistic} over {counted(rounds, 'round')}"] if rounds != "1" else []
+    is_single = rows["samples"].max() == 1
+    if is_single and not words:
+        return _samples(rows)
+    words += [] if is_single else [f"{statistic} of {_samples(rows)}"]
+    words[1:] = [word.replace(" ", "s ", 1) for word in words[1:]]
+    return f"the {' of the '.join(words)}" + (f", {_samples(rows)} each" if is_single else "")
 
 
 def speedup_basis(rows, name, is_pooled=True):
@@ -46,9 +56,13 @@ def pooled(rows):
 def sampled(rows):
     """Returns "3 samples", "3 to 7 samples", "3 samples of 10 calls" or "3 samples in each of 2 rounds": the numbers of
     samples of the rows."""
-    samples, calls, rounds = (range_text(rows[name]) for name in ("samples", "inner_repeats", "rounds"))
-    words = counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
-    return words + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
+    rounds = range_text(rows["rounds"])
+    return _samples(rows) + (f" in each of {counted(rounds, 'round')}" if rounds != "1" else "")
+
+
+def _samples(rows):
+    samples, calls = (range_text(rows[name]) for name in ("samples", "inner_repeats"))
+    return counted(samples, "sample") + (f" of {calls} calls" if calls not in ("0", "1") else "")
 
 
 def over_rounds(rows):

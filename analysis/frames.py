@@ -31,6 +31,7 @@ pooled threads cpu config""".split()
 PAIRED = """same_trial problem precision method backend device capability matrix_kind config size nrhs operands status
 answered seconds_q1 seconds_median seconds_q3""".split()
 # Captions: the meaning of error bars at points that pool several trials, and at ratios of two times.
+OF_ROUNDS = "first to third quartile of the rounds' quartiles and medians"  # see `rounds.pool_rounds`
 POOLED_RANGE = "the full range of the seeds or repetitions"
 RATIO_INTERVAL = ("the interval from the quartiles of both times",)
 RANK = {"pass": 0, "suspect": 1, "failed": 2}  # other statuses: the trial did not finish
@@ -357,6 +358,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "trial": rows["pooled"] if "pooled" in rows else np.arange(len(rows)),
         }
     )
+    if (rows["rounds"] > 1).any():
+        ends = tuple(OF_ROUNDS if end in Series.ends else end for end in ends)
     rows = rows[np.isfinite(rows["y"].to_numpy(dtype=float))]
     key = ["label", "x", "runs_ago", "config"]
     group = rows.groupby(key, sort=False)["rank"]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..fits import cubic, reciprocal
-from ..captions import basis, matrices, sampled, speedup_basis
+from ..captions import basis, matrices, measured, speedup_basis
 from ..frames import (
     RATIO_INTERVAL,
     answered,
@@ -193,7 +193,7 @@ def _basis(what, name, rows, fits):
     points, above = (sum(fit[column] for fit in fits) for column in ("points", "above"))
     left_out = f" Not drawn: {points - above} of {points} points, whose t is at most K." if above < points else ""
     return (
-        f"{matrices(rows)} t: the median of {sampled(rows)}. K and c of each line: t = K + c / {name}, fitted by least"
+        f"{matrices(rows)} t: {measured(rows)}. K and c of each line: t = K + c / {name}, fitted by least"
         f" squares.{left_out}"
     )
 
@@ -462,7 +462,7 @@ def transfer(page, results, experiment, drawing, rows):
                 series,
                 ylog=True,
                 seconds=True,
-                basis=f"{matrices(part)} Kernels: the median of {sampled(part)}; allocating and copying: measured"
+                basis=f"{matrices(part)} Kernels: {measured(part)}; allocating and copying: measured"
                 f" once{' per round, the median' if part['rounds'].max() > 1 else ''}.",
             )
         )
