@@ -6,8 +6,7 @@ from ..papers.experiments import experiments, experiments_that_ran, matching, of
 
 NOT_REPEATED = (
     "Not repeated, because they have no measured numbers: Fuhrmann's Tables 5.1 and 5.2 (his machines), Čejka's Tables"
-    " 1.2 to 1.6 (properties of GPUs, memories and his machine), all illustrations. Not drawn, because the records have"
-    " sums over the calls of a kernel: Soriano's Figures 5.5 and 5.6. docs/papers.md has the whole list."
+    " 1.2 to 1.6 (properties of GPUs, memories and his machine), all illustrations. docs/papers.md has the whole list."
 )
 
 

@@ -321,6 +321,7 @@ class PapersTest(unittest.TestCase):
             - {kernel for figure, kernel in drawn if figure == "5.5"},
             {"loupdate"},
         )
+        self.assertNotIn("sums over", page.words("papers"))
         strip = drawn["5.5", "strip"]
         self.assertEqual((strip[0][0], strip[-1][0], len(strip)), (1, 300, 256))
         for x, y in strip:
