@@ -210,7 +210,7 @@ def _doubts(results):
         yield (
             f"Other programs used the CPUs during {len(busy)} of {counted(len(on_cpu), 'trial')} on the CPU"
             f" ({busy.min():.1f} to {busy.max():.1f} threads per CPU wanted to run): their times may be too long."
-        ), "provenance"
+        ), ""
     for name, group in results.peaks[results.peaks["capability"] > 0].groupby("gpu_name"):
         differing = [
             f"{what} {span(low, high, unit)}"

@@ -166,6 +166,7 @@ class FirstScreenTest(unittest.TestCase):
             return page_of(night).words("overview")
 
         self.assertIn("Other programs used the CPUs during 2 of 10 trials on the CPU (2.5 to 3.5 threads", sentence(2))
+        self.assertNotIn("too long. more", sentence(2), "no section shows the load")
         self.assertNotIn("Other programs", sentence(1))
         # The same thresholds as in the notes of `gaussweep summary`.
         for source, name, value in (
