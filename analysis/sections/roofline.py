@@ -17,6 +17,7 @@ from ..frames import (
     verdict_rank,
     with_peak_fractions,
 )
+from ..loader import gpu_counts
 from ..page import counted, percent, prefixed
 from ..plots import Plot, Series
 
@@ -100,7 +101,7 @@ def _figures(rows, trials):
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
         words = f"{precision}, {' and '.join(short_names(group).values())}"
         of_points = _matrices_of_points(part)
-        caption = basis(of_part, with_sizes=True, is_pooled=True) + of_points
+        caption = basis(of_part, with_sizes=True, is_pooled=True) + of_points + _above_roof(part)
         series = [*points("gflops"), *_roofs(part, of_part)]
         name = slug("roofline", precision, *group)
         yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
@@ -111,6 +112,19 @@ def _figures(rows, trials):
             words_of_point = f"Each point: {median}{over_rounds(of_part)}the energy of one run."
             caption = f"{matrices(of_part, with_sizes=True)} {words_of_point}{of_points}"
             yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
+
+
+def _above_roof(part):
+    """Returns a sentence with the reasons for points above the roof; an empty text if there are none."""
+    memory, compute = part["intensity"] * part["copy_peak"], part["rate_peak"]
+    is_above = part["gflops"] * 1e9 > np.minimum(memory, compute)
+    reasons = {
+        "the operands were in a cache (cache: warm)": memory < compute,
+        "a lower precision internally, units that the GEMM did not use, or skipped zeros": memory >= compute,
+        "several GPUs under the roof of one": gpu_counts(part) > 1,
+    }
+    found = [reason for reason, is_reason in reasons.items() if (is_above & is_reason).any()]
+    return f" Points above the roof: {'; '.join(found)}." if found else ""
 
 
 def _matrices_of_points(part):
