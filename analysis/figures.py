@@ -3,6 +3,7 @@ have captions as plain text and as LaTeX."""
 
 import io
 import os
+import re
 import shutil
 import textwrap
 from dataclasses import replace
@@ -203,7 +204,9 @@ def _escaped(plot, styled_series, escape, replaced=one_line):
     wrapping, because a replaced character is longer."""
 
     def wrapped(words, width):
-        return "\n".join(map(escape, textwrap.wrap(replaced(words), width)))
+        # No line ends within "n = 64" or "nrhs 2".
+        kept = re.sub(r"\b(n =|nrhs|batch) (?=\d)", lambda size: size[0].replace(" ", "\u00a0"), replaced(words))
+        return "\n".join(escape(line.replace("\u00a0", " ")) for line in textwrap.wrap(kept, width))
 
     names = plot.names if plot.names is None else [escape(replaced(name)) for name in plot.names]
     lines_at = [(value, wrapped(words, LONGEST_LABEL)) for value, words in plot.lines_at]

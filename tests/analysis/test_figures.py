@@ -587,13 +587,31 @@ class FiguresTest(unittest.TestCase):
         self.assertLessEqual({"time", "rate", "over", "roofline", "frugal", "transfer", "energy"}, kinds)
         for name, caption in captions.items():
             if " samples" in caption:
-                self.assertIn("5 samples in each of 2 rounds", caption, name)
+                self.assertRegex(caption, "5 samples in each of 2 rounds|the medians of 5 samples", name)
+            if name.startswith(("time-", "rate-")):
+                self.assertIn("Each point: the median over 2 rounds of the medians of 5 samples.", caption)
+                self.assertIn("Bars: first to third quartile of the rounds' quartiles and medians.", caption)
         (roofline,) = [caption for name, caption in captions.items() if name.startswith("roofline-")]
-        self.assertIn("Each point: the median of 5 samples in each of 2 rounds.", roofline)
+        self.assertIn("Each point: the median over 2 rounds of the medians of 5 samples.", roofline)
         (transfer,) = [caption for name, caption in captions.items() if name.startswith("transfer-")]
         self.assertIn("the median over 2 rounds of allocation and both transfers, measured once per round", transfer)
         for caption in (caption for name, caption in captions.items() if name.startswith(("frugal-", "energy-"))):
             self.assertIn("Each point: the median over 2 rounds of the energy of one run.", caption)
+
+    def test_a_roofline_gives_reasons_for_points_above_it(self):
+        for seconds, words in ((1e-6, "Points above the roof: the operands were in a cache (cache: warm)."), (1, "")):
+            night = fixture.Night("roof")
+            night.trial("gesv", "crout", 64, seconds, gpu=GPU, bytes=1e8)
+            ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
+            self.assertIn(words or "Each point", caption)
+            self.assertEqual(bool(words), "above the roof" in caption)
+
+    def test_labels_of_bars_do_not_break_within_a_size(self):
+        for n in range(20, 60):
+            plot = Plot("stages", "", "", "", [Series("", ["x" * n + ", n = 64, nrhs 2: a stage"])], kind="bars")
+            ((series,),) = figures._escaped(plot, [(plot.series[0],)], str)[1]
+            self.assertIn("n = 64", series.x[0])
+            self.assertIn("nrhs 2", series.x[0])
 
     def test_rounds_are_not_counted_as_trials(self):
         night = fixture.Night("rounds")
