@@ -39,7 +39,7 @@ def verdict(page, results, baseline=""):
     page.add(
         (
             "Each cell: the fastest method that passed, its median time and its lead over the next method. Then its"
-            f" speedup over {baseline or 'the vendor'}, if that is another method{',' * bool(limits)}{limits}."
+            f" speedup over {baseline or 'the vendor'}, unless that wins or ties with it{',' * bool(limits)}{limits}."
             if len(timed)
             else "Each cell: a method that passed, and its time in the emulation, which says nothing about a GPU."
             if races["winner"].ne("").any()
