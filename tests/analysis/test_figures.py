@@ -608,7 +608,7 @@ class FiguresTest(unittest.TestCase):
 
     def test_labels_of_bars_do_not_break_within_a_size(self):
         for n in range(20, 60):
-            plot = Plot("stages", "", "", "", [Series("", ["x" * n + ", n = 64, nrhs 2: a stage"])], kind="bars")
+            plot = Plot("stages", "", "", "", [Series("", ["x" * n + ", n = 64, nrhs 2: a stage"], [1])], kind="bars")
             ((series,),) = figures._escaped(plot, [(plot.series[0],)], str)[1]
             self.assertIn("n = 64", series.x[0])
             self.assertIn("nrhs 2", series.x[0])
