@@ -145,8 +145,8 @@ void compare_accuracy(Pair& pair, double base_tolerance) {
     const bool was_good = pair.base.status == io::Status::pass || pair.base.status == io::Status::suspect;
     pair.is_worse = was_good && status != io::Status::skipped &&
                     status_severity(status) > status_severity(pair.base.status);
-    pair.is_repaired = is_failure(pair.base.status) && pair.now.status == io::Status::pass &&
-                       status == io::Status::pass;
+    pair.is_repaired =
+        is_failure(pair.base.status) && pair.now.status == io::Status::pass && status == io::Status::pass;
     return;
   }
   const double factor = pair.now.residual_ratio / pair.base.residual_ratio;

@@ -106,9 +106,9 @@ struct Pair {
   std::string base_place, new_place;  ///< GPU model or `cpu_place_name`; empty if unknown
   Side base, now;                     ///< `now`: the new set
   Change change;
-  std::string reason;     ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
-  std::string accuracy;   ///< the change of status or residual ratio, as text; empty: no change
-  bool is_worse = false;  ///< true if the trial passed or was suspect in base, and its status is worse now
+  std::string reason;        ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
+  std::string accuracy;      ///< the change of status or residual ratio, as text; empty: no change
+  bool is_worse = false;     ///< true if the trial passed or was suspect in base, and its status is worse now
   bool is_repaired = false;  ///< true if it failed before and passes now, with base's tolerance, too
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import unittest
+import zlib
 
 import harness
 from harness import SweepTest, run
@@ -110,8 +111,15 @@ class Failures(SweepTest):
         self.assertRegex(self.stderr, r"6/6 trials \(100 %\), 6 wrong")
         plan.write_text(PLAN)
         self.sweep(plan, output="runs/b")
-        self.assertIn("Repaired: 4 trials", self.stderr)
+        self.assertNotIn("Repaired", self.stderr, "the looser tolerance is the cause")
+        self.assertIn("The tolerance changed (1e-09 -> 16)", self.stderr)
         runs = [self.folder / "runs" / name for name in "ab"]
+        journal, lines = runs[0] / "journal.jsonl", []
+        for line in journal.read_text().splitlines():  # as if the tolerance had been the same
+            body = re.sub('"tolerance":1e-0?9', '"tolerance":16.0', line[: line.rindex(',"crc"')])
+            lines.append(f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n')
+        journal.write_text("".join(lines))
+        self.assertIn("Repaired: 4 trials", self.ran(["compare", *runs], COLUMNS="400").stdout)
         for kind, count in (("repaired", 4), ("worse", 0)):
             shown = json.loads(self.ran(["compare", *runs, "--only", kind, "--format", "json"]).stdout)
             self.assertEqual(len(shown["trials"]), count, kind)
