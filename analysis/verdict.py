@@ -221,7 +221,7 @@ def grids(results, baseline=""):
     is a frame with one row per race in which at least one method was tried. `pooled` has one row for all tasks that
     differ only in their seeds. It uses only seeds that ran with the same methods (see `with_common_methods`). A
     method's time is its median over these seeds, and it passes if it passed with all of them. `seeds` is the number of
-    all seeds; `wins` is the number of seeds with which the winner is the fastest. `lacks_seeds` is true if the winner
+    these seeds; `wins` is the number of seeds with which the winner is the fastest. `lacks_seeds` is true if the winner
     has no runner-up, but another competing method ran with seeds that are not used."""
     records = results.take("backend host gpu_name capability")
     if not len(records):
@@ -284,7 +284,8 @@ def _pooled_races(records, devices, baseline):
         matrix_digest=pooled_records["pool"], matrix_seed=0, task=pooled_records["pool"]
     )
     pooled = _one_per_task(configurations(pooled_records), baseline).assign(pool=lambda rows: rows["task"])
-    with_pooled = races.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
+    with_pooled = races.merge(full_races, on=[*TASK, "pool"])
+    with_pooled = with_pooled.merge(pooled[[*pool, "winner", "backend"]], on=pool, suffixes=("", "_pooled"))
     is_won = (with_pooled["winner"] != "") & (with_pooled["winner"] == with_pooled["winner_pooled"])
     with_pooled["is_won"] = is_won & (with_pooled["backend"] == with_pooled["backend_pooled"])
     counts = with_pooled.groupby(pool)["is_won"].agg(seeds="size", wins="sum").reset_index()

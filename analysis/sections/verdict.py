@@ -48,7 +48,7 @@ def verdict(page, results, baseline=""):
         + (
             " Matrices that differ only in their seeds share a cell: a method's time is the median over the seeds with"
             " which all of the cell's methods were tried, and it must pass with all of these."
-            ' "1 of 2" is the number of seeds with which the winner is the fastest.'
+            ' "1 of 2" means that the winner is the fastest with one of the two seeds that are compared.'
             if pooled
             else ""
         )

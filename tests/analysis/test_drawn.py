@@ -150,7 +150,7 @@ class DrawnTest(unittest.TestCase):
                 night.trial("gesv", method, 64, time, scatter=0, **more)
         page = page_of(night)
         (cell,) = [cell for row in page.tables["grid-1"][1:] for cell, _ in row[1:]]
-        self.assertIn("quick 2 of 3", cell)
+        self.assertIn("quick 2 of 2", cell)
         self.assertIn("3.00×", cell)
         self.assertEqual([row["second"] for row in page.rows("ranking")], ["steady"])
 

@@ -150,7 +150,7 @@ class Verdict(SweepTest):
             (["--by", "gpu"], "--by gpu: is for --best only"),
             (["--best", "--by", "gpus"], "--by: 'gpus'"),
             (["--best", "--by", "gpu", "--sort", "n"], "--sort: not with --by gpu"),
-            (["--best", "--by", "gpu", "--gpu", "*H200*"], "--gpu *H200*: no record names a GPU; --backend host"),
+            (["--best", "--by", "gpu", "--gpu", "*H200*"], "--gpu *H200*: no record names a GPU; --backend chooses"),
         ):
             done = run(["summary", directory, *words])
             self.assertEqual(done.returncode, 2, words)
