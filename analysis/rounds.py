@@ -54,7 +54,9 @@ def _with_pooled_rounds(take, is_last=True):
     if (records["round"] > 1).any():
         records = records.join(take([*_ONCE_PER_ROUND, "seconds_mean"]))
         of_run = records.groupby(SAME_IN_ROUNDS, sort=False, dropna=False).ngroup()
-        of_trial = _of_several_runs(records.join(take(["matrix_digest", "host"])), of_run) if is_last else of_run
+        of_trial = (
+            _of_several_runs(records.join(take(["matrix_digest", "host", "threads"])), of_run) if is_last else of_run
+        )
         has_rounds = records["round"].groupby(of_trial).transform("max") > 1
         trial = of_trial.where(has_rounds, len(records) + trial)
         group = records.groupby(trial, sort=False)
@@ -78,9 +80,9 @@ def _with_pooled_rounds(take, is_last=True):
 
 def _of_several_runs(records, of_run):
     """Returns an integer per record. It is equal for runs of the same trial on the same GPU model, or on the CPU of the
-    same host. `of_run`: the number of the record's trial in its run."""
+    same host with the same number of threads. `of_run`: the number of the record's trial in its run."""
     # A round without an answer may lack the digest, and the rounds of a CPU trial may be on several hosts.
-    shared = {name: records[name].groupby(of_run).transform("max") for name in ("matrix_digest", "host")}
+    shared = {name: records[name].groupby(of_run).transform("max") for name in ("matrix_digest", "host", "threads")}
     shared["host"] = shared["host"].where(records["backend"] != "cuda", "")
     same = [name for name in SAME_IN_ROUNDS if name not in ("run_id", "plan_name")]
     return records.assign(**shared).groupby([*same, *shared], sort=False, dropna=False).ngroup()

@@ -117,13 +117,15 @@ def _figures(rows, trials):
 def _above_roof(part):
     """Returns a sentence with the reasons for points above the roof; an empty text if there are none."""
     memory, compute = part["intensity"] * part["copy_peak"], part["rate_peak"]
-    is_above = part["gflops"] * 1e9 > np.minimum(memory, compute)
+    rate, roof, gpus = part["gflops"] * 1e9, np.minimum(memory, compute), gpu_counts(part)
+    is_above = rate / gpus > roof
     reasons = {
-        "the operands were in a cache (cache: warm)": memory < compute,
-        "a lower precision internally, units that the GEMM did not use, or skipped zeros": memory >= compute,
-        "several GPUs under the roof of one": gpu_counts(part) > 1,
+        "the operands were in a cache": is_above & (memory < compute),
+        "a lower precision internally, units that the GEMM did not use, or skipped zeros": is_above
+        & (memory >= compute),
+        "several GPUs under the roof of one": (rate > roof) & (gpus > 1),
     }
-    found = [reason for reason, is_reason in reasons.items() if (is_above & is_reason).any()]
+    found = [reason for reason, is_reason in reasons.items() if is_reason.any()]
     return f" Points above the roof: {'; '.join(found)}." if found else ""
 
 

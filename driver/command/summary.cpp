@@ -13,6 +13,7 @@
 #include "driver/command/cli.hpp"
 #include "driver/command/options.hpp"
 #include "driver/command/records_output.hpp"
+#include "driver/results/identity.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/summary/device_use.hpp"
 #include "driver/system/console.hpp"
@@ -46,13 +47,16 @@ void note_pooling(const std::vector<Group>& groups, const std::vector<io::Record
                   const std::vector<io::HostRow>& hosts) {
   note_conditions(records);
   note_libraries(records);
-  std::set<std::int64_t> all, pooled;
+  std::map<std::string, std::set<std::int64_t>> of_task;
+  std::set<std::int64_t> compared, pooled;
   for (const Group& group : groups) {
     const std::set<std::int64_t> threads = cpu_threads(group.records, hosts);
-    all.insert(threads.begin(), threads.end());
     if (threads.size() > 1) pooled.insert(threads.begin(), threads.end());
+    std::set<std::int64_t>& all = of_task[task_identity(*group.records.front())];
+    all.insert(threads.begin(), threads.end());
+    if (all.size() > 1) compared.insert(all.begin(), all.end());
   }
-  pooled.empty() ? note_threads(all, {}, "their times are compared")
+  pooled.empty() ? note_threads(compared, {}, "their times are compared")
                  : note_threads(pooled, {}, "their times are pooled");
 }
 

@@ -374,7 +374,7 @@ std::string regression_words(const Comparison& comparison) {
   const bool is_same_run =
       !comparison.pairs.empty() && std::all_of(comparison.pairs.begin(), comparison.pairs.end(),
                                                [](const Pair& pair) { return pair.has_same_executions; });
-  if (is_same_run) {
+  if (is_same_run && all.empty()) {
     text = "Nothing was compared: base and new are the same run.";
   } else if (all.empty()) {
     text = decided > 0 ? fmt::format("No regression among {}.", counted(decided, "decided trial"))

@@ -599,7 +599,7 @@ class FiguresTest(unittest.TestCase):
             self.assertIn("Each point: the median over 2 rounds of the energy of one run.", caption)
 
     def test_a_roofline_gives_reasons_for_points_above_it(self):
-        for seconds, words in ((1e-6, "Points above the roof: the operands were in a cache (cache: warm)."), (1, "")):
+        for seconds, words in ((1e-6, "Points above the roof: the operands were in a cache."), (1, "")):
             night = fixture.Night("roof")
             night.trial("gesv", "crout", 64, seconds, gpu=GPU, bytes=1e8)
             ((_, _, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("roofline-")]
