@@ -102,6 +102,9 @@ class NumbersTest(unittest.TestCase):
         (point,) = csv.DictReader(io.StringIO(page.data["time-gesv-double-CPU"]))
         self.assertAlmostEqual(float(point["y"]), 14e-3)
         self.assertIn("1 trial with several rounds in more than one run", page.words("overview"))
+        # Other numbers of threads are other devices.
+        nights["once"].hosts = [dict(host, blas_threads=8) for host in nights["once"].hosts]
+        self.assertNotIn("in more than one run", page_of(*nights.values()).words("overview"))
 
     def test_transfers_energy_and_means_of_rounds_are_pooled(self):
         night = fixture.Night()
