@@ -513,7 +513,8 @@ class GridTest(unittest.TestCase):
         night.trial("gesv", "rival", 64, 2e-6, gpu=GPU, matrix_digest="system5")
         page = page_of(night)
         cell = page.tables["grid-1"][1][1][0]
-        self.assertTrue(cell.startswith("m5 1 of 6"), cell)
+        self.assertTrue(cell.startswith("m5"), cell)
+        self.assertNotIn(" of ", cell)  # only one system is compared
         self.assertEqual(len(page.data["grid-1"].splitlines()), 7)
 
     def test_an_unknown_problem_has_title_and_limit_from_its_records(self):
