@@ -491,17 +491,6 @@ class FiguresTest(unittest.TestCase):
         np.testing.assert_allclose(line.y, [1, 1 / 2, 1 / 4, 1 / 8])
         self.assertIn("(blocks = 1)", caption)
 
-    def test_speedups_compare_equal_threads_and_equal_cpus(self):
-        for fact, facts in (("blas_threads", (1, 8)), ("cpu", ("EPYC", "Xeon"))):
-            nights = fixture.Night("first"), fixture.Night("second")
-            for night, value, several in zip(nights, facts, ((1, 2), (4, 8))):
-                night.hosts[0][fact] = value
-                night.trial("trsv", "cublas", 64, 1e-6, gpu=GPU)  # next to it, every CPU's device is "CPU"
-                for blocks in several:
-                    night.trial("gesv", "crout", 64, 1e-6 / several[0], parameters={"blocks": blocks}, scatter=0)
-            ((_, (line,), _),) = [p for name, p in drawn(*nights).items() if name.startswith("speedup-blocks")]
-            np.testing.assert_allclose(line.y, [1, 1, 1, 1], err_msg=fact)
-
     def test_speedups_over_a_baseline_are_ratios_of_medians_over_the_seeds(self):
         for seeds, words in (((1,), "median time"), ((1, 2, 6), "median over the seeds of the median time")):
             night = fixture.Night("seeds")

@@ -106,6 +106,18 @@ class NumbersTest(unittest.TestCase):
         nights["once"].hosts = [dict(host, blas_threads=8) for host in nights["once"].hosts]
         self.assertNotIn("in more than one run", page_of(*nights.values()).words("overview"))
 
+    def test_speedups_compare_equal_threads_and_equal_cpus(self):
+        gpu = next(iter(fixture.GPUS))
+        for fact, facts in (("blas_threads", (1, 8)), ("cpu", ("EPYC", "Xeon"))):
+            nights = fixture.Night("first"), fixture.Night("second")
+            for night, value, several in zip(nights, facts, ((1, 2), (4, 8))):
+                night.hosts[0][fact] = value
+                night.trial("trsv", "cublas", 64, 1e-6, gpu=gpu)  # next to it, every CPU's device is "CPU"
+                for blocks in several:
+                    night.trial("gesv", "crout", 64, 1e-6 / several[0], parameters={"blocks": blocks}, scatter=0)
+            (table,) = [table for name, table in page_of(*nights).data.items() if name.startswith("speedup-blocks")]
+            self.assertEqual([float(row["y"]) for row in csv.DictReader(io.StringIO(table))], [1, 1, 1, 1], fact)
+
     def test_transfers_energy_and_means_of_rounds_are_pooled(self):
         night = fixture.Night()
         for i, factor in enumerate((1, 2, 6)):
