@@ -460,16 +460,21 @@ void note_libraries(const std::vector<io::Record>& pooled, const std::string& wh
 std::set<std::int64_t> cpu_threads(const io::Results& results) {
   std::vector<const io::Record*> records;
   for (const io::Record& record : results.records) records.push_back(&record);
-  return cpu_threads(records, results.hosts);
+  return cpu_threads(records, threads_by_host(results.hosts));
+}
+
+std::map<std::string, std::int64_t> threads_by_host(const std::vector<io::HostRow>& hosts) {
+  std::map<std::string, std::int64_t> threads;
+  for (const io::HostRow& host : hosts) threads[host.host] = host.blas_threads;
+  return threads;
 }
 
 std::set<std::int64_t> cpu_threads(const std::vector<const io::Record*>& records,
-                                   const std::vector<io::HostRow>& hosts) {
-  std::map<std::string, std::int64_t> threads_of;  // by host
-  for (const io::HostRow& host : hosts) threads_of[host.host] = host.blas_threads;
+                                   const std::map<std::string, std::int64_t>& of_host) {
   std::set<std::int64_t> threads;
   for (const io::Record* record : records) {
-    if (record->backend != "cuda") threads.insert(threads_of[record->host]);
+    const auto host = of_host.find(record->host);
+    if (record->backend != "cuda" && host != of_host.end()) threads.insert(host->second);
   }
   threads.erase(0);  // unknown
   return threads;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -99,8 +100,11 @@ void note_libraries(const std::vector<io::Record>& pooled, const std::string& wh
 /// Returns the numbers of threads per rank that the records' methods on the CPU ran with, without unknown
 /// ones.
 std::set<std::int64_t> cpu_threads(const io::Results& results);
+/// @param of_host as threads_by_host returns it
 std::set<std::int64_t> cpu_threads(const std::vector<const io::Record*>& records,
-                                   const std::vector<io::HostRow>& hosts);
+                                   const std::map<std::string, std::int64_t>& of_host);
+/// Returns the number of threads per rank by host; 0 if it is unknown.
+std::map<std::string, std::int64_t> threads_by_host(const std::vector<io::HostRow>& hosts);
 /// Prints a note if there are several numbers of threads.
 /// @param effect what follows for the caller's result: "their times are pooled"
 void note_threads(const std::set<std::int64_t>& threads, const std::string& where, const char* effect);
