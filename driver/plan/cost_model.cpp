@@ -10,6 +10,7 @@
 #include "driver/plan/trial.hpp"
 #include "driver/system/clock.hpp"
 #include "driver/system/machine.hpp"
+#include "io/records/status.hpp"
 
 namespace gaussweep::driver {
 namespace {
