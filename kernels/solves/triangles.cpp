@@ -9,7 +9,8 @@
 namespace gaussweep {
 namespace {
 
-constexpr std::int64_t max_narrow = 8;  ///< most right-hand sides of solve_triangle in one launch
+/// The maximum number of right-hand sides for which solve_triangle is faster than solve_wide.
+constexpr std::int64_t max_narrow = 128;
 
 }  // namespace
 

@@ -35,12 +35,14 @@ constexpr int prefetched_tiles = sizeof(T) == 4 && R == 1   ? 3
                                  : sizeof(T) == 8 && R == 8 ? 1
                                                             : 2;
 
-/// Launches the kernel.
+/// Launches the kernel. The groups of right-hand sides share the multiprocessors equally.
 /// @param items number of block rows of all sweeps, plus 1 for row exchanges
 template <class T, int R, bool Paired, bool Transposed>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
-  const auto grid = static_cast<unsigned>(std::min(items, simt::multiprocessors(context)));
-  simt::launch(context, chain::solve_chain<T, R, prefetched_tiles<T, R>, Paired, Transposed>, dim3(grid),
+  const int groups = (arguments.nrhs + R - 1) / R;
+  const int blocks_per_group = std::max(simt::multiprocessors(context) / groups, 1);
+  const dim3 grid(static_cast<unsigned>(std::min(items, blocks_per_group)), static_cast<unsigned>(groups));
+  simt::launch(context, chain::solve_chain<T, R, prefetched_tiles<T, R>, Paired, Transposed>, grid,
                dim3(chain::threads), 0, arguments);
 }
 
@@ -57,8 +59,7 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   }
 }
 
-/// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides. One launch
-/// solves for `rhs_per_launch` right-hand sides.
+/// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides.
 template <class T>
 void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {
@@ -77,14 +78,16 @@ void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, vo
     arguments.permuted = segments(2);
     arguments.sweep[0].source = arguments.permuted;
   }
+  arguments.group_bytes = layout.group_bytes();
   arguments.max_polls = max_polls;
   const int items = arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
   T* const b = arguments.b;
-  for (std::int64_t first_rhs = 0; first_rhs < nrhs; first_rhs += layout.rhs_per_launch) {
-    arguments.nrhs = static_cast<int>(std::min<std::int64_t>(nrhs - first_rhs, layout.rhs_per_launch));
+  const std::int64_t rhs_per_launch = layout.groups_per_launch * layout.rhs_per_group;
+  for (std::int64_t first_rhs = 0; first_rhs < nrhs; first_rhs += rhs_per_launch) {
+    arguments.nrhs = static_cast<int>(std::min(nrhs - first_rhs, rhs_per_launch));
     arguments.b = b + first_rhs * arguments.ldb;
     context.device.fill(memory, /*byte=*/0xff, layout.bytes());  // no value is published yet
-    switch (layout.rhs_per_launch) {
+    switch (layout.rhs_per_group) {
       case 1:
         launch_chain<T, 1>(context, arguments, items, op);
         break;

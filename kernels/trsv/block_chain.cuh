@@ -4,6 +4,9 @@
 ///
 /// A sweep is the solve with one triangle: forward or back substitution. A launch has one or two sweeps.
 ///
+/// Right-hand sides form groups of up to eight. The groups do not depend on each other: each has its own
+/// thread blocks, counters and segments.
+///
 /// A block row has 64 rows, the constant `block_order`. A segment of the answer consists of the 64 elements
 /// of one block row. A thread block takes the next block row from an atomic counter; the counter's value is
 /// its ticket. For each block row, a thread block inverts the 64 x 64 triangle on the diagonal. It multiplies
@@ -38,7 +41,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
-/// The counters of a launch. A thread block takes items of work. An item is one block row of a sweep, or all
+/// The counters of a group. A thread block takes items of work. An item is one block row of a sweep, or all
 /// row exchanges. All bits of the counters are set before the launch, so that `ticket` and `done` start at
 /// -1.
 struct Control {
@@ -58,13 +61,13 @@ struct Sweep {
   bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. R is the kernel's maximum number of right-hand sides. In an array of
+/// The arguments of the kernel. R is the maximum number of right-hand sides of a group. In an array of
 /// segments, element i of right-hand side r has the index
 /// (i / block_order * R + r) * block_order + i % block_order.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
-  int nrhs;    ///< at most R
+  int nrhs;    ///< right-hand sides of all groups
   int blocks;  ///< block rows of a sweep
   int sweeps;
   const T* a;
@@ -76,6 +79,9 @@ struct LaunchArguments {
   T* permuted;        ///< with pivots: the segments of b after the exchanges
   Sweep<T> sweep[2];
   Control* control;
+  /// Distance in bytes of the groups' copies of `control` and of the arrays in the workspace. The pointers
+  /// are those of group 0.
+  std::size_t group_bytes;
   int* info;      ///< may be null
   int max_polls;  ///< polls after which a wait times out
   /// A solution is not corrected if its diagonal triangle has at most this condition number g.
@@ -105,7 +111,7 @@ struct LaneMap {
 };
 
 /// The work of one thread block, which processes items until none is left.
-/// @tparam R maximum number of right-hand sides
+/// @tparam R maximum number of right-hand sides of a group
 /// @tparam Depth number of prefetched tiles
 /// @tparam Paired true: a lane's two rows are adjacent, so that one access loads both (row_of)
 /// @tparam Transposed true: the matrix is the transpose of the stored one
@@ -115,6 +121,17 @@ struct Worker {
   const LaunchArguments<T>& arguments;
   Shared<T, R>& shared;
   int lane, warp;
+  int group;  ///< number of the group of right-hand sides
+
+  /// Returns this group's copy of an array in the workspace.
+  template <class U>
+  __device__ U* of_group(U* first) const {
+    return reinterpret_cast<U*>(reinterpret_cast<std::uintptr_t>(first) + group * arguments.group_bytes);
+  }
+  __device__ Control& control() const { return *of_group(arguments.control); }
+  /// Returns the group's right-hand sides, and their number.
+  __device__ T* b() const { return arguments.b + static_cast<std::int64_t>(group) * R * arguments.ldb; }
+  __device__ int nrhs() const { return min(R, arguments.nrhs - group * R); }
 
   /// Returns the number of matrix rows from the first row of a block row to the end of the matrix.
   __device__ std::int64_t height(int block) const {
@@ -135,7 +152,8 @@ struct Worker {
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
     const int index = Map::index(lane, slot);
-    return segments + (static_cast<std::int64_t>(block) * R + index / columns_per_warp) * block_order +
+    return of_group(segments) +
+           (static_cast<std::int64_t>(block) * R + index / columns_per_warp) * block_order +
            warp * columns_per_warp + index % columns_per_warp;
   }
   /// Loads the warp's values of a segment without waiting; unpublished values have all bits set.
@@ -147,10 +165,10 @@ struct Worker {
   /// out.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments.max_polls) {
-      simt::store_volatile(&arguments.control->timed_out, 0u);
+      simt::store_volatile(&control().timed_out, 0u);
       return true;
     }
-    return polls % 1024 == 1023 && simt::load_volatile(&arguments.control->timed_out) == 0u;
+    return polls % 1024 == 1023 && simt::load_volatile(&control().timed_out) == 0u;
   }
   /// Polls until all of the warp's values are published; after a timeout they become NaN.
   __device__ void await(T (&values)[Map::slots], const T* segments, int block) const {
@@ -189,18 +207,18 @@ struct Worker {
       const int index = Map::index(lane, s);
       const int row = warp * columns_per_warp + index % columns_per_warp;
       const int r = index / columns_per_warp;
-      values[s] = row < height(block) && r < arguments.nrhs
-                      ? arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb]
+      values[s] = row < height(block) && r < nrhs()
+                      ? b()[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb]
                       : T(0);
     }
   }
   /// Publishes an element of the answer's segment.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
     value = with_canonical_nan(value);
-    simt::store_volatile(sweep.segments + (static_cast<std::int64_t>(block) * R + r) * block_order + row,
-                         value);
-    if (sweep.stores_answer && row < height(block) && r < arguments.nrhs) {
-      arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb] = value;
+    simt::store_volatile(
+        of_group(sweep.segments) + (static_cast<std::int64_t>(block) * R + r) * block_order + row, value);
+    if (sweep.stores_answer && row < height(block) && r < nrhs()) {
+      b()[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb] = value;
     }
   }
 
@@ -228,7 +246,7 @@ struct Worker {
       const int q = q0 + k * (block_order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
-        atomicMin(&arguments.control->zero_diagonal, static_cast<unsigned>(block * block_order + i + 1));
+        atomicMin(&control().zero_diagonal, static_cast<unsigned>(block * block_order + i + 1));
       }
       shared.triangle.at(sweep.lower ? i : block_order - 1 - i, sweep.lower ? j : block_order - 1 - j) =
           elements[k];
@@ -357,10 +375,10 @@ struct Worker {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
       if (sweep.source != nullptr) {  // complete: every warp has waited for its part
-        value = simt::load_volatile(sweep.source + (static_cast<std::int64_t>(block) * R + r) * block_order +
-                                    row);
-      } else if (row < size && r < arguments.nrhs) {
-        value = arguments.b[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb];
+        value = simt::load_volatile(of_group(sweep.source) +
+                                    (static_cast<std::int64_t>(block) * R + r) * block_order + row);
+      } else if (row < size && r < nrhs()) {
+        value = b()[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb];
       }
       y[v] = value - total<warps>(sums_of(r, 0), 0, row);
     }
@@ -469,10 +487,10 @@ struct Worker {
   __device__ void permute() const {
     static_assert(sizeof(shared.triangle.quarters) >= 2 * block_order * sizeof(int),
                   "quarters must hold the source rows of two segments");
-    exchange_rows<T, R>(arguments.n, arguments.nrhs, arguments.b, arguments.ldb, arguments.pivots,
-                        arguments.permuted, reinterpret_cast<int*>(shared.triangle.elements),
-                        static_cast<int>(block_order * stride * sizeof(T) / sizeof(int)), arguments.sources,
-                        reinterpret_cast<int*>(shared.triangle.quarters));
+    exchange_rows<T, R>(arguments.n, nrhs(), b(), arguments.ldb, arguments.pivots,
+                        of_group(arguments.permuted), reinterpret_cast<int*>(shared.triangle.elements),
+                        static_cast<int>(block_order * stride * sizeof(T) / sizeof(int)),
+                        of_group(arguments.sources), reinterpret_cast<int*>(shared.triangle.quarters));
   }
 
   __device__ int items() const {
@@ -482,7 +500,7 @@ struct Worker {
   /// Processes items until none is left. The first item is the row exchanges, if there are any.
   __device__ void work() const {
     for (;;) {
-      if (threadIdx.x == 0) shared.ticket = atomicAdd(&arguments.control->ticket, 1u) + 1u;
+      if (threadIdx.x == 0) shared.ticket = atomicAdd(&control().ticket, 1u) + 1u;
       __syncthreads();
       int item = static_cast<int>(shared.ticket);
       if (item >= items()) return;
@@ -501,10 +519,10 @@ struct Worker {
     if (arguments.info == nullptr) return;
     __threadfence();
     // `done` starts at -1 and does not include this item yet.
-    if (atomicAdd(&arguments.control->done, 1u) + 2u != static_cast<unsigned>(items())) return;
+    if (atomicAdd(&control().done, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
-    const unsigned zero = simt::load_volatile(&arguments.control->zero_diagonal);
-    if (simt::load_volatile(&arguments.control->timed_out) == 0u) {
+    const unsigned zero = simt::load_volatile(&control().zero_diagonal);
+    if (simt::load_volatile(&control().timed_out) == 0u) {
       *arguments.info = -1;
     } else if (zero != unset) {
       *arguments.info = static_cast<int>(zero);
@@ -517,7 +535,8 @@ template <class T, int R, int Depth, bool Paired, bool Transposed = false>
 __global__ void __launch_bounds__(threads, 1) solve_chain(LaunchArguments<T> arguments) {
   __shared__ Shared<T, R> shared;
   const int t = static_cast<int>(threadIdx.x);
-  Worker<T, R, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes}.work();
+  const int group = R == 8 ? static_cast<int>(blockIdx.y) : 0;  // other launches have one group
+  Worker<T, R, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes, group}.work();
 }
 
 }  // namespace chain

@@ -1,6 +1,6 @@
 #pragma once
 /// Solves with one triangle, or with both triangles of an LU or Cholesky decomposition (block_chain.cu). One
-/// launch solves for up to eight right-hand sides. The macro declares the functions in a backend's namespace:
+/// launch solves for up to 512 right-hand sides. The macro declares the functions in a backend's namespace:
 /// `cuda`, or `emulated` (the same kernels on the CPU).
 
 #include <cstddef>

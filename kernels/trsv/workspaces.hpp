@@ -8,17 +8,19 @@
 
 namespace gaussweep {
 
-/// The byte offsets in the workspace of block_chain.cu, all multiples of 256. A set of segments
-/// (block_chain.cuh) holds one vector per right-hand side of a launch: n elements, rounded up to whole block
-/// rows of 64.
+/// The layout of the workspace of block_chain.cu. A launch solves for groups of up to eight right-hand sides,
+/// and each group has its own part of the workspace. All offsets are byte offsets in that part, and multiples
+/// of 256. A set of segments (block_chain.cuh) holds one vector per right-hand side of a group: n elements,
+/// rounded up to whole block rows of 64.
 struct ChainWorkspace {
   /// @param both_triangles true: a solve with both triangles, perhaps with row exchanges. The workspace then
   /// has three sets of segments: one per triangle, and one for the exchanged right-hand sides
   ChainWorkspace(std::int64_t n, std::int64_t nrhs, std::size_t element_bytes, bool both_triangles)
-      : rhs_per_launch(nrhs == 1   ? 1
-                       : nrhs <= 4 ? 4
-                                   : 8),
-        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_launch, element_bytes)),
+      : rhs_per_group(nrhs == 1   ? 1
+                      : nrhs <= 4 ? 4
+                                  : 8),
+        groups_per_launch(std::min((nrhs + rhs_per_group - 1) / rhs_per_group, max_groups)),
+        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_group, element_bytes)),
         source_bytes_(both_triangles ? workspace_piece(n, sizeof(int)) : 0),
         sets_(both_triangles ? 3 : 1) {}
 
@@ -28,11 +30,14 @@ struct ChainWorkspace {
   }
   /// Returns the offset of the row permutation.
   std::size_t sources() const { return segments(sets_); }
-  std::size_t bytes() const { return sources() + source_bytes_; }
+  std::size_t group_bytes() const { return sources() + source_bytes_; }
+  std::size_t bytes() const { return static_cast<std::size_t>(groups_per_launch) * group_bytes(); }
 
-  int rhs_per_launch;  ///< right-hand sides per launch
+  std::int64_t rhs_per_group;
+  std::int64_t groups_per_launch;
 
  private:
+  static constexpr std::int64_t max_groups = 64;  ///< limits the memory; 64 groups fill a GPU
   static constexpr std::size_t control_bytes = 256;
   std::size_t segment_bytes_;
   std::size_t source_bytes_;

@@ -29,7 +29,7 @@ class OwnMethods : public OnGpu, public testing::WithParamInterface<std::tuple<s
   template <class T>
   void run() {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
-      for (const std::int64_t nrhs : {1, 3}) {
+      for (const std::int64_t nrhs : {1, 3, 19}) {
         const Problem problem = method_.problem;
         // Methods for symmetric problems first copy an upper triangle to a lower one, so small orders
         // suffice.
