@@ -19,7 +19,7 @@ constexpr int reading_doubles = max_iterations_per_cycle + 4;  ///< doubles in t
 constexpr std::int64_t max_rhs_per_group = 64;                 ///< right-hand sides refined together
 /// From this number of right-hand sides on, triangular solves with the factors multiply by inverted diagonal
 /// blocks.
-constexpr std::int64_t min_rhs_for_products = 9;
+constexpr std::int64_t min_rhs_for_products = 33;
 constexpr std::int64_t block_order = 512;  ///< order of these diagonal blocks
 /// Smallest number of right-hand sides for which the vendor's GEMM multiplies by A, if A is in double.
 constexpr unsigned min_rhs_for_vendor = 9;
@@ -56,6 +56,16 @@ inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t
   if (nrhs < min_rhs_for_products) return solve_lu_workspace(n, nrhs, sizeof(double));
   const BlockProductsWorkspace layout(n, nrhs, block_order, ld);
   return workspace_piece(layout.elements(), sizeof(double));
+}
+
+/// Returns the expected milliseconds on an H200 of the solves with both triangles in double, of order 1000 k.
+/// With few right-hand sides the dependent steps determine the time, with many the multiplications by tiles.
+/// @param single the milliseconds with one right-hand side
+inline double direct_solves_ms(double single, double k, std::int64_t nrhs) {
+  if (nrhs == 1) return single;
+  if (nrhs <= 4) return 1.2 * single;
+  const auto groups = static_cast<double>((nrhs + 7) / 8);
+  return std::max(1.6 * single, 0.0021 * k * k * groups);
 }
 
 /// Returns the bytes for the factors (in double; the float factors use half of the same memory) and for

@@ -21,16 +21,11 @@ inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t e
          lu::workspace_bytes(n, element);
 }
 
-/// Returns the expected milliseconds of gesv/recursive in double on an H200: factorisation and solves. The
-/// solve kernel reads the factors once per eight right-hand sides.
+/// Returns the expected milliseconds of gesv/recursive in double on an H200: factorisation and solves.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
-  const auto passes = static_cast<double>((nrhs + 7) / 8);
-  const double solve = 0.04 * k + 0.0005 * k * k;
   return 0.0106 * k * k * k + 0.0974 * k * k + 0.764 * k +
-         solve * (nrhs == 1   ? 1
-                  : nrhs <= 4 ? 1.2
-                              : 1.6 * passes);
+         direct_solves_ms(0.04 * k + 0.0005 * k * k, k, nrhs);
 }
 
 /// Returns the expected milliseconds with factors in float on an H200. Assumes five to seven iterations,
@@ -41,7 +36,8 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   const auto groups = static_cast<double>((nrhs + max_rhs_per_group - 1) / max_rhs_per_group);
   const double factor = 0.0027 * k * k * k + 0.0298 * k * k + 1.267 * k;
   if (nrhs == 1) return factor + 0.0371 * k * k + 0.0042 * k;
-  if (nrhs < min_rhs_for_products) return factor + 0.0392 * k * k + 0.0143 * count * k;
+  if (nrhs <= 8) return factor + 0.0392 * k * k + 0.0143 * count * k;
+  if (nrhs < min_rhs_for_products) return factor + (0.0375 + 0.00092 * count) * k * k;
   return factor + groups * (0.0422 * k * k + 0.344 * k + 0.023) + 0.0152 * count;
 }
 
@@ -50,7 +46,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
-  const double ratio = nrhs < min_rhs_for_products ? 1 : margin;
+  const double ratio = nrhs <= 8 ? 1 : margin;
   return refined_ms(order, nrhs) < ratio * direct_ms(order, nrhs);
 }
 

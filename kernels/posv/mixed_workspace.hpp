@@ -28,13 +28,10 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          workspace_piece(1, sizeof(int));
 }
 
-/// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves. The solve kernel
-/// reads the factor once per eight right-hand sides.
+/// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves.
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
-  const auto passes = static_cast<double>((nrhs + 7) / 8);
-  const double solve = 0.044 * k + 0.0003 * k * k;
-  return 0.0065 * k * k * k + 0.094 * k + solve * (nrhs == 1 ? 1 : nrhs <= 4 ? 1.2 : 1.6 * passes);
+  return 0.0065 * k * k * k + 0.094 * k + mixed::direct_solves_ms(0.044 * k + 0.0003 * k * k, k, nrhs);
 }
 
 /// Returns the expected milliseconds of posv/mixed_gmres on an H200, with a factor in float and three or four
@@ -46,11 +43,12 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   // takes longer than a complete one, because cuBLAS is slower for it.
   const double last_group = nrhs % mixed::max_rhs_per_group == 0 ? 0
                             : nrhs < mixed::max_rhs_per_group    ? 1
-                                                                 : 1.33;
+                                                                 : 1.1;
   const double groups = static_cast<double>(nrhs / mixed::max_rhs_per_group) + last_group;
   const double factor = 0.0205 * k * k + 0.094 * k + 0.67;
   if (nrhs == 1) return factor + 0.0135 * k * k + 0.0134 * k;
-  if (nrhs < mixed::min_rhs_for_products) return factor + 0.0176 * k * k + 0.0151 * count * k;
+  if (nrhs <= 8) return factor + 0.0176 * k * k + 0.0151 * count * k;
+  if (nrhs < mixed::min_rhs_for_products) return factor + (0.03 + 0.0006 * count) * k * k;
   return factor + groups * (0.0351 * k * k + 0.0712 * k + 1.15) + 0.0022 * count * k;
 }
 
