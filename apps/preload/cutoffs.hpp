@@ -16,8 +16,8 @@ struct Task {
   bool is_transposed = false;  ///< solves with a transposed triangle
 };
 
-/// The maximum number of right-hand sides that libgaussweep's getrs and trsm solve in one launch.
-constexpr std::int64_t few_rhs = 8;
+/// Up to this number of right-hand sides, libgaussweep's getrs and trsm are faster than the vendor's.
+constexpr std::int64_t few_rhs = 128;
 
 /// Returns false if gaussweep is faster on no device. This check is faster than finding the stream's device.
 bool may_be_faster(const Task& task);
