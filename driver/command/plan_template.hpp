@@ -34,7 +34,7 @@ sweep:
 /// method is the fastest at which sizes.
 inline constexpr const char* rule_plan_template =
     R"(# Measurements for `gaussweep rule`: vendor methods and gaussweep's methods over orders, right-hand sides and batches.
-# Takes about fifteen minutes on one H200 (an estimate). Times between these sizes are interpolated; other sizes stay "not measured".
+# Takes about four minutes on one H200. Times between these sizes are interpolated; other sizes stay "not measured".
 name: rule
 precision: [double, float]
 repeats: 5
@@ -45,11 +45,12 @@ sweep:
   # One matrix per run. The list has orders that are not multiples of 32, because products of these orders are slower.
   - problem: gemm
     method: [cublas, residues, halves, openblas, serial]
+    repeats: 25
     n: &orders {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512, 725, 1k, 1449, 2k, 2897, 4k, 5793, 8k, 10k], emulated: [16, 48], host: [64, 128, 256, 512]}
   - problem: trsv
     method: [inverted_blocks, cublas, openblas, serial_rows]
     n: *orders
-    nrhs: &sides [1, 8, 64]
+    nrhs: &sides [1, 2, 8, 16, 64]
     uplo: [lower, upper]
     matrix: &triangular {kind: triangular, seed: 1}
   - problem: gesv

@@ -40,6 +40,14 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   levels.assign(all.begin(), all.end());
 }
 
+/// If the median is more than this many times the least sample, other programs slowed the samples down.
+constexpr double max_disturbance = 2;
+
+/// Returns the median of the group's samples, or the least one if the samples were disturbed.
+double undisturbed_time(const Group& group) {
+  return group.median > max_disturbance * group.min ? group.min : group.median;
+}
+
 /// Adds a group's times to a cell of the lattice. A cell has the means of ln(time) over all groups with equal
 /// sizes.
 /// @param count number of passing groups in the cell
@@ -52,9 +60,10 @@ void add(LogTime& cell, const Group& group, int& count) {
   const auto merge = [&](double& mean, double seconds) {
     mean = count == 1 ? std::log(seconds) : mean + (std::log(seconds) - mean) / count;
   };
-  merge(cell.median, group.median);
-  merge(cell.q1, group.q1);
-  merge(cell.q3, group.q3);
+  const double median = undisturbed_time(group);
+  merge(cell.median, median);
+  merge(cell.q1, std::min(group.q1, median));
+  merge(cell.q3, median < group.median ? median : group.q3);
 }
 
 /// Returns the index of a value in a list; appends the value if it is missing.
@@ -108,7 +117,7 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     add(cells[method], group, group_counts[method]);
     std::vector<double>& seconds = all.tasks[layer][sizes][task_identity(group.first())];
     seconds.resize(all.methods.size(), io::Record::unknown);
-    if (group.has_passed()) seconds[method] = group.median;
+    if (group.has_passed()) seconds[method] = undisturbed_time(group);
   };
   for (const bool skipped : {false, true}) {  // skipped groups last, because `add_group` may ignore them
     for (const Group& group : groups) {
