@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "io/files/errors.hpp"
@@ -73,7 +74,7 @@ std::string text(const char* from, bool swapped) {
   if constexpr (std::is_integral_v<T>) return std::to_string(number);
   char words[64];
   if constexpr (std::is_same_v<T, long double>) {
-    std::snprintf(words, sizeof words, "%Lg", number);
+    std::snprintf(words, sizeof words, "%.*Lg", std::numeric_limits<T>::max_digits10, number);
   } else {
     std::snprintf(words, sizeof words, "%g", value_of(number));
   }
@@ -118,10 +119,13 @@ std::size_t convert_elements(const ElementType& type, const void* from, std::siz
 }
 
 std::string refused_element(const ElementType& type, const void* at, std::int64_t row, std::int64_t col) {
+  double rounded = 0;
+  convert_elements(type, at, 1, &rounded);
   return "element (" + std::to_string(row + 1) + ", " + std::to_string(col + 1) + ") is " +
          find_type(type)->text(static_cast<const char*>(at), type.swapped) +
-         (type.kind == 'f' ? "; allowed: finite numbers that a double holds"
-                           : std::string(", which is not exact as a double; allowed: ") + exact_integers);
+         (!std::isfinite(rounded) ? "; allowed: finite numbers that a double holds"
+                                  : std::string(", which is not exact as a double; allowed: ") +
+                                        (type.kind == 'f' ? "long doubles that are exact" : exact_integers));
 }
 
 bool add_entry(double& element, double value, bool is_integer) {

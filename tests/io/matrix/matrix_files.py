@@ -55,8 +55,13 @@ def plain_files(folder):
     make("empty.h5", A=np.ones((0, 3)))
     make("nothing.h5")
     make("group.h5", **{"A/x": A})
-    for name, value in (("nan", np.nan), ("inf", -np.inf), ("beyond", np.longdouble("1e400"))):
-        changed = A.astype("longdouble") if name == "beyond" else A.copy()
+    for name, value in (
+        ("nan", np.nan),
+        ("inf", -np.inf),
+        ("beyond", np.longdouble("1e400")),
+        ("third", np.longdouble(1) / 3),
+    ):
+        changed = A.astype(np.result_type(value))
         changed[1, 2] = value
         make(f"{name}.h5", A=changed)
     with h5py.File(f"{folder}/nan_columns.h5", "w") as file:
