@@ -34,6 +34,7 @@ std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Can
   const auto fail = [&](const std::string& message) { throw InputError(path.string() + ": " + message); };
   if (!choice.name.empty())
     fail("has no dataset '" + choice.name + "'; it has: " + (names.empty() ? "no matrix" : names));
+  if (!unread.empty()) why = unread;
   if (matrices.empty()) fail("holds no matrix" + (why.empty() ? "" : ": " + why));
   if (choice.operand == Operand::right_hand_sides_in_same_file)
     fail("has no right-hand sides 'b'; it has: " + names + "; name them with " + option);

@@ -79,11 +79,6 @@ bool flag_attribute(hid_t object, const char* name) {
   return value != 0;
 }
 
-/// Returns true for a variable that Octave wrote.
-bool is_octave_variable(hid_t object) {
-  return H5Aexists(object, "OCTAVE_NEW_FORMAT") > 0;
-}
-
 /// A dataset that may be a matrix.
 struct InspectedDataset {
   Candidate candidate;
@@ -194,6 +189,12 @@ std::string octave_type(hid_t file, const std::string& name) {
   return text.c_str();
 }
 
+/// Returns true for a variable that Octave wrote. A struct is not one, because its fields are variables.
+bool is_octave_variable(hid_t file, const std::string& name) {
+  return H5Aexists(h5::open_object(file, name), "OCTAVE_NEW_FORMAT") > 0 &&
+         octave_type(file, name) != "scalar struct";
+}
+
 /// Inspects a variable of Octave: a group with the datasets `type` and `value`.
 InspectedDataset inspect_octave_variable(hid_t file, const std::string& name) {
   InspectedDataset found;
@@ -205,7 +206,7 @@ InspectedDataset inspect_octave_variable(hid_t file, const std::string& name) {
                         type.find("scalar") != std::string::npos || type == "bool");
   if (H5Aexists(h5::open_object(file, name), "OCTAVE_EMPTY_MATRIX") > 0) {
     found.candidate.why = name + " is empty";
-  } else if (!is_full || type.find("struct") != std::string::npos || !h5::has_object(file, name + "/value")) {
+  } else if (!is_full || !h5::has_object(file, name + "/value")) {
     found.candidate.is_unread_matrix = type.find("matrix") != std::string::npos;
     found.candidate.why =
         name + " is Octave's '" + type +
@@ -216,15 +217,17 @@ InspectedDataset inspect_octave_variable(hid_t file, const std::string& name) {
   return found;
 }
 
-/// Describes a group: a sparse matrix, a struct of MATLAB, or a folder of datasets (`why` is empty).
+/// Describes a group: a sparse matrix, another object of MATLAB, or a folder of datasets (`why` is empty). A
+/// MATLAB struct is a folder of its fields.
 Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Writer writer) {
   Candidate group{path, 0, 0, {}};
+  const std::string matlab_class = text_attribute(object, "MATLAB_class");
   if (H5Aexists(object, "MATLAB_sparse") > 0) {
     group.why = path + " is sparse; allowed: full matrices (use full() in MATLAB)";
   } else if (h5::has_object(file, path + "/indptr") && h5::has_object(file, path + "/indices")) {
     group.why = path + " is sparse (indptr, indices); allowed: full matrices (use toarray() in SciPy)";
-  } else if (writer == Writer::matlab) {
-    group.why = path + " is a struct; allowed: a full matrix";
+  } else if (writer == Writer::matlab && !matlab_class.empty() && matlab_class != "struct") {
+    group.why = path + unsupported_class_reason(matlab_class);
     return group;
   }
   group.is_unread_matrix = !group.why.empty();
@@ -245,20 +248,20 @@ struct Search {
 herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   auto& search = *static_cast<Search*>(out);
   const std::string path = std::string("/") + name;
-  const bool is_matlab = search.writer == Writer::matlab;
   // Skips internal groups of JLD (/_types, /_creator) and of MATLAB (#refs#, #subsystem#), and the parts of
-  // sparse matrices and structs.
+  // sparse matrices.
   if (search.writer == Writer::julia && path[1] == '_') return 0;
-  if (is_matlab && path.find_first_of("#/", 1) != std::string::npos) return 0;
+  if (search.writer == Writer::matlab && path[1] == '#') return 0;
   if (!search.variable.empty() && path.compare(0, search.variable.size(), search.variable) == 0) return 0;
   try {
     if (info->type == H5O_TYPE_GROUP && std::string(name) != ".") {
-      const h5::Object object = h5::open_object(file, path);
+      const bool is_octave = is_octave_variable(file, path);
       const InspectedDataset variable =
-          is_octave_variable(object)
+          is_octave
               ? inspect_octave_variable(file, path)
-              : InspectedDataset{inspect_group(file, object, path, search.writer), {}, true, {}};
-      if (!variable.candidate.why.empty() || is_octave_variable(object)) {
+              : InspectedDataset{
+                    inspect_group(file, h5::open_object(file, path), path, search.writer), {}, true, {}};
+      if (!variable.candidate.why.empty() || is_octave) {
         search.found.push_back(variable);
         search.variable = path + "/";
       }
@@ -272,21 +275,35 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   }
 }
 
-/// Returns the dataset to read: the named one, /A or /b, or the only matrix.
+/// Returns the paths that a name like Problem.A may have: an object of this name, a field of MATLAB's struct
+/// or a member of a group (Problem/A), and a field of Octave's struct (Problem/value/A).
+std::array<std::string, 3> paths_of(const std::string& name) {
+  std::string path = name, in_octave;
+  std::replace(path.begin(), path.end(), '.', '/');
+  for (const char c : path) in_octave += c == '/' && !in_octave.empty() ? "/value/" : std::string(1, c);
+  return {name, path, in_octave};
+}
+
+/// Returns the dataset to read: the named one, the first of the default names, or the only matrix.
 InspectedDataset chosen_dataset(const std::filesystem::path& path, hid_t file, const DatasetChoice& choice,
                                 Writer writer) {
-  for (std::string wanted : default_names(choice)) {
+  std::vector<std::string> paths;
+  for (const std::string& name : default_names(choice)) {
+    for (const std::string& path_of_name : paths_of((choice.name.empty() ? "/" : "") + name))
+      paths.push_back(path_of_name);
+  }
+  for (const std::string& wanted : paths) {
     if (wanted.find('\0') != std::string::npos) refuse_hdf5(path, "a NUL byte in the name of the dataset");
-    if (choice.name.empty()) wanted = "/" + wanted;
     if (!h5::has_object(file, wanted)) continue;
     const h5::Object object = h5::open_object(file, wanted);
     const std::string group =
         wanted.substr(0, wanted.rfind('/') == std::string::npos ? 0 : wanted.rfind('/'));
     H5O_info_t info;
     h5::check(H5Oget_info(object, &info), "look at " + wanted);
-    if (is_octave_variable(object) || info.type == H5O_TYPE_DATASET) {
-      const InspectedDataset found = is_octave_variable(object) ? inspect_octave_variable(file, wanted)
-                                     : !group.empty() && is_octave_variable(h5::open_object(file, group))
+    const bool is_octave = is_octave_variable(file, wanted);
+    if (is_octave || info.type == H5O_TYPE_DATASET) {
+      const InspectedDataset found = is_octave ? inspect_octave_variable(file, wanted)
+                                     : !group.empty() && is_octave_variable(file, group)
                                          ? inspect_octave_variable(file, group)
                                          : inspect_dataset(file, wanted, writer, writer != Writer::other);
       if (!found.candidate.why.empty()) refuse_hdf5(path, found.candidate.why);
@@ -294,7 +311,7 @@ InspectedDataset chosen_dataset(const std::filesystem::path& path, hid_t file, c
     }
     const Candidate candidate = inspect_group(file, object, wanted, writer);
     if (!candidate.why.empty()) refuse_hdf5(path, candidate.why);
-    if (!choice.name.empty()) refuse_hdf5(path, wanted + " is a group; allowed: a dataset");
+    if (!choice.name.empty()) refuse_hdf5(path, wanted + " is a group (or struct); allowed: a dataset");
   }
   Search search{writer};
   if (H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &search) < 0)

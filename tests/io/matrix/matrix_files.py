@@ -55,6 +55,7 @@ def plain_files(folder):
     make("empty.h5", A=np.ones((0, 3)))
     make("nothing.h5")
     make("group.h5", **{"A/x": A})
+    make("problem.h5", **{"Problem/A": A, "Problem/b": A[:, :1], "Z": np.eye(4)})
     for name, value in (
         ("nan", np.nan),
         ("inf", -np.inf),
@@ -75,14 +76,26 @@ def plain_files(folder):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
             file["A"] = A.T if flag in (1, True) else A
             file["A"].attrs["column_major"] = flag
+
     # Octave's save -hdf5 stores a variable as a group with reversed dimensions.
-    for name, variables in (("octave", "A"), ("octave_both", "Ab")):
+    def octave(file, **variables):
+        for variable, data in variables.items():
+            group = file.create_group(variable)
+            group.attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
+            group["type"] = np.bytes_("scalar struct" if isinstance(data, dict) else "matrix")
+            if isinstance(data, dict):
+                octave(group.create_group("value"), **data)
+            else:
+                group["value"] = data.T
+
+    for name, variables in (
+        ("octave", {"A": A}),
+        ("octave_both", {"A": A, "b": A[:, :1]}),
+        ("octave_problem", {"Problem": {"A": A, "b": A[:, :1]}, "Z": np.eye(4)}),
+        ("octave_struct", {"S": {"inner": {"M": A}}}),
+    ):
         with h5py.File(f"{folder}/{name}.h5", "w") as file:
-            for variable in variables:
-                group = file.create_group(variable)
-                group.attrs["OCTAVE_NEW_FORMAT"] = np.uint8(1)
-                group["type"] = np.bytes_("matrix")
-                group["value"] = (A if variable == "A" else A[:, :1]).T
+            octave(file, **variables)
     with h5py.File(f"{folder}/octave_empty.h5", "w") as file:
         group = file.create_group("A")
         group.attrs["OCTAVE_NEW_FORMAT"] = group.attrs["OCTAVE_EMPTY_MATRIX"] = np.uint8(1)
@@ -155,12 +168,24 @@ def matlab_files(folder):
         file.create_group("A").attrs["MATLAB_class"] = np.bytes_("struct")
         variable(file["A"], "field", A, "double")
 
+    def problem_struct(file):
+        file.create_group("Problem").attrs["MATLAB_class"] = np.bytes_("struct")
+        variable(file["Problem"], "A", A, "double")
+        variable(file["Problem"], "b", A[:, :1], "double")
+        variable(file, "Z", np.eye(4), "double")
+
+    def function(file):
+        structure(file)
+        file["A"].attrs["MATLAB_class"] = np.bytes_("function_handle")
+
     for name, fill in (
         ("two", two),
         ("complex", complex_one),
         ("empty", empty),
         ("sparse", sparse),
         ("struct", structure),
+        ("problem_struct", problem_struct),
+        ("function", function),
     ):
         matlab(f"{folder}/{name}.mat", fill)
 

@@ -197,6 +197,20 @@ TEST_F(MatrixImport, FindsTheDataset) {
   EXPECT_THAT(failure("nothing.h5"), HasSubstr("holds no matrix"));
 }
 
+TEST_F(MatrixImport, FindsFieldsOfStructsInHdf5) {
+  for (const char* name : {"problem.h5", "problem_struct.mat", "octave_problem.h5"}) {
+    for (const char* dataset : {"", "Problem.A", "Problem/A", "/Problem/A"}) expect_matrix(name, dataset);
+    expect_matrix(name, matrix_info(folder() / name).dataset);
+    const DatasetChoice right{"", Operand::right_hand_sides_in_same_file};
+    EXPECT_THAT(import_matrix(folder() / name, right).data, ElementsAre(1, 4)) << name;
+    EXPECT_EQ(matrix_info(folder() / name, "Z").rows, 4) << name;
+    EXPECT_THAT(failure(name, "Problem"), HasSubstr("Problem is a group"));
+  }
+  expect_matrix("octave_struct.h5");
+  expect_matrix("octave_struct.h5", "S.inner.M");
+  expect_matrix("struct.mat");
+}
+
 TEST_F(MatrixImport, VectorsAreColumnsInEveryFormat) {
   for (const char* name : {"vector.npy", "vector.h5"}) {
     const Dense<double> vector = import_matrix(folder() / name);
@@ -286,7 +300,7 @@ TEST_F(MatrixImport, RefusesMatlabWithoutAFullRealMatrix) {
   EXPECT_THAT(failure("sparse.mat"), HasSubstr("/A is sparse; allowed: full matrices"));
   EXPECT_THAT(failure("sparse.mat", "A"), HasSubstr("is sparse"));
   EXPECT_THAT(failure("complex.mat"), HasSubstr("complex"));
-  EXPECT_THAT(failure("struct.mat"), HasSubstr("/A is a struct"));
+  EXPECT_THAT(failure("function.mat"), HasSubstr("/A is of MATLAB class 'function_handle'"));
   EXPECT_THAT(failure("empty.mat"), HasSubstr("/A is empty"));
   EXPECT_THAT(failure("char.mat"), HasSubstr("MATLAB class 'char'"));
   EXPECT_THAT(failure("cube.mat"), HasSubstr("3 dimensions"));
