@@ -20,6 +20,7 @@
 #include "driver/system/console.hpp"
 #include "driver/system/process.hpp"
 #include "io/files/errors.hpp"
+#include "io/matrix/matrix_limits.hpp"
 #include "io/plan/plan.hpp"
 
 namespace gaussweep::driver {
@@ -202,12 +203,10 @@ void add_info(CLI::App& parent, Commands& commands) {
     const Format format = parse_format(options->format);
     const io::MatrixInfo info = io::matrix_info_in_child(options->file, options->dataset);
     std::optional<InspectedMatrix> inspected;
-    std::string unread_reason;
-    try {
+    const std::string unread_reason = io::too_large(info.rows, info.cols);
+    if (unread_reason.empty()) {
       inspected = inspect(io::import_matrix_in_child(options->file, options->dataset),
                           options->condition || std::max(info.rows, info.cols) <= max_factored);
-    } catch (const io::InputError& e) {
-      unread_reason = e.what();  // the file is valid, but its matrix does not fit in memory
     }
     if (format == Format::json) {
       nlohmann::ordered_json json = info_json(info);
@@ -216,8 +215,7 @@ void add_info(CLI::App& parent, Commands& commands) {
     } else {
       fmt::print("{}{}", info_text(info), inspected ? properties_text(*inspected) : "");
     }
-    if (!inspected)
-      print_stderr(fmt::format("note: its elements were not read: {}\n", printable_lines(unread_reason)));
+    if (!inspected) print_stderr(fmt::format("note: its elements were not read: {}\n", unread_reason));
   });
 }
 

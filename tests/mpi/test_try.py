@@ -6,6 +6,8 @@ import signal
 import time
 import unittest
 
+import h5py
+import numpy as np
 from harness import SOURCE, SweepTest, run
 
 BUS = SOURCE / "../shared/data/1138_bus.mtx"
@@ -186,6 +188,15 @@ class Info(SweepTest):
         self.assertEqual((seen["zero_diagonals"], seen["first_zero_diagonal"]), (1, 2))
         self.assertEqual((seen["lower_bandwidth"], seen["upper_bandwidth"]), (1, 1))
         self.assertFalse(seen["is_positive_definite"])
+
+    def test_refuses_nan_in_every_format(self):
+        np.save(self.folder / "nan.npy", [[1, np.nan]])
+        with h5py.File(self.folder / "nan.h5", "w") as file:
+            file["A"] = [[1, np.nan]]
+        for path in (self.folder / "nan.npy", self.folder / "nan.h5", self.write("nan.mtx", [[1, "nan"]])):
+            done = run(["matrix", "info", path])
+            self.assertEqual((done.returncode, done.stdout), (2, ""), path)
+            self.assertIn("nan; allowed" if path.suffix != ".mtx" else "'nan'; allowed", done.stderr)
 
     def test_lines_fit_a_terminal(self):
         band = [[4 if i == j else 1 / 3 if abs(i - j) < 3 else 0 for j in range(20)] for i in range(20)]
