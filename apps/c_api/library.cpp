@@ -27,8 +27,9 @@ using namespace gaussweep;
 struct gaussweep_handle_t {
   gaussweep_handle_t(int device_index, void* callers_stream)
       : index(device_index),
-        device(index == GAUSSWEEP_EMULATED ? make_host_device(Backend::emulated, nullptr)
-                                           : make_cuda_device_on(index, callers_stream)),
+        device(index == GAUSSWEEP_EMULATED
+                   ? make_host_device(Backend::emulated, nullptr, "the emulated device")
+                   : make_cuda_device_on(index, callers_stream)),
         context(std::make_unique<Context>(*device)),
         capability(device->info().capability),
         registry(builtin_registry()) {}
@@ -172,7 +173,8 @@ Choice choose(const gaussweep_handle_t& handle, const char* problem, Precision p
   if (const Method* method = preferred_method(handle.registry, wanted, target, one))
     return choice_of(*method, one, shape.batch, element);
   throw NotSupported(std::string("no method solves ") + problem + " with n = " + std::to_string(shape.n) +
-                     " and nrhs = " + std::to_string(shape.nrhs) + " on " + handle.device->info().name);
+                     (wanted.row().b == nullptr ? "" : " and nrhs = " + std::to_string(shape.nrhs)) + " on " +
+                     handle.device->info().name);
 }
 
 /// One call of a routine.

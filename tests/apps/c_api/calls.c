@@ -143,6 +143,11 @@ static void test_refusals(gaussweep_handle handle) {
   check(status == GAUSSWEEP_SUCCESS && a[0] == 0 && a[3] == 0, "k = 0", 2, a[0]);
   check(gaussweep_dgemm_work(handle, INT32_MAX, INT32_MAX, INT32_MAX, &bytes) == GAUSSWEEP_OUT_OF_MEMORY,
         "huge", 0, 0);
+  if (device == GAUSSWEEP_EMULATED) {
+    check(gaussweep_dgeinv_work(handle, 1000000000, 1, &bytes) == GAUSSWEEP_NOT_SUPPORTED &&
+              strstr(gaussweep_last_error(handle), "n = 1000000000 on the emulated device") != NULL,
+          "no method", 0, 0);
+  }
   check(gaussweep_api_version() == GAUSSWEEP_API_VERSION, "version", 0, gaussweep_api_version());
   release(a);
   release(b);
