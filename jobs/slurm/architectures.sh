@@ -10,7 +10,7 @@
 #   --gres TYPE=ENV    nodes with GPUs of this GRES type, e.g. --gres h200=cuda-13
 #   --gpus N           the number of these GPUs per node, with --gres (default 1)
 #   --resume           complete the sweeps of an earlier call, then merge, compare and report again
-#   --dry-run          print what would be submitted; the exit code is that of the submission
+#   --dry-run          print what would be submitted; exit code: the submission's, or 1 if Slurm could not start the job
 #
 # Options of the sweeps: --nodes N, --ranks-per-node N, --time T, --requeues N, --notice SECONDS, --backend B,
 # --retry-failed. SBATCH-OPTIONs go to each sweep. The other architectures are compared with the first one.

@@ -283,8 +283,8 @@ warn_without_gpus() {
   fi
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. If Slurm would refuse the
-# job, it sets `refused` to the exit code that the submission would have.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. It then sets `refused` if Slurm
+# would refuse the job, or would accept it but could not start it, e.g. because it asks for too many nodes.
 submit() {
   local -a command=(sbatch --parsable "$@")
   local message
@@ -294,7 +294,7 @@ submit() {
     job_id=JOB
     if command -v sbatch >/dev/null && [[ $* != *--dependency=afterany:JOB* ]]; then
       message=$(sbatch --test-only "${command[@]:2}" 2>&1) || {
-        say "Slurm would refuse this job: ${message//sbatch: /}"
+        say "Slurm would refuse this job or leave it pending: ${message//sbatch: /}"
         refused=${refused:-1}
       }
     fi

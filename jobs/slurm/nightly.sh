@@ -10,7 +10,7 @@
 #   --shards N    run the sweep as a job array of N shards (array.sbatch); default: as one job on whole nodes (sweep.sbatch)
 #   --resume      complete the sweep of an earlier call, then merge and report again. To complete a dated night, give its
 #                 directory as DIR and omit --dated.
-#   --dry-run     print what would be submitted; the exit code is that of the submission
+#   --dry-run     print what would be submitted; exit code: the submission's, or 1 if Slurm could not start the job
 #
 # Options of the sweep: --env FILE, --time T, --ranks-per-node N, --requeues N, --notice SECONDS, --backend B,
 # --retry-failed; --nodes N without --shards; --at-once M with it. SBATCH-OPTIONs go to the sweep, not to the merge.
