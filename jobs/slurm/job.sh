@@ -118,7 +118,7 @@ requeue() {
     return
   fi
   if ((restarts >= requeues)); then
-    say "started $((restarts + 1)) times, which is all that --requeues $requeues allows; go on by submitting again with --resume"
+    say "--requeues $requeues allows no more starts; go on by submitting again with --resume"
     return
   fi
   if [[ $(status_number "$1" "done") -le $2 ]]; then

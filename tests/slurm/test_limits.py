@@ -43,7 +43,7 @@ class Notices(case.SlurmTest):
         self.notice(job, directory, have + 1)
         self.assertEqual(self.cluster.wait_for_end(job), 5)
         output = self.output_of(directory)
-        self.assertIn("all that --requeues 1 allows", output)
+        self.assertIn("--requeues 1 allows no more starts", output)
         self.assertNotIn("crashed", output)
         again = self.submit("sweep.sbatch", plan, "-o", directory, "--resume")
         self.assertEqual(self.cluster.wait_for_end(again), 0)
