@@ -330,6 +330,7 @@ class Finish(SweepTest):
             self.sweep(self.plan(f"name: {name}\n{HOST}"), output=self.night / name)
         done = self.finish(1, inputs=["one", "two"])
         self.assertIn("--force", done.stderr)
+        self.assertRegex(self.mailbox.read_text(), r"\ngo on with: .*/two --force \n")
         self.finish(0, inputs=["one", "two"], options="--force")
         self.assertTrue((self.night / "results.h5").exists())
 
