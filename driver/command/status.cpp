@@ -92,13 +92,15 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
   SweepStatus status = status_of(contents, running, timestamp_now(), failures);
-  if (!status.running && !status.ended && status.starts > 0) {
+  if (!status.running && !status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
     if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
       const std::string cause = read_job_output(output).write_error;
       if (cause.empty())
-        status.remarks.push_back(
-            fmt::format("the journal does not record the end of the run; see {}", output.string()));
+        status.remarks.push_back(fmt::format(
+            "the journal does not record the end of the run; see {}{}", output.string(),
+            std::filesystem::is_empty(output, error) ? ". It is empty; `sacct -X` shows how its job ended"
+                                                     : ""));
       else
         status.reason = fmt::format("{} ({})", cause, output.string());
     }

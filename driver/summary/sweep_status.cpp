@@ -210,7 +210,7 @@ namespace {
 const char* state_of(const SweepStatus& status) {
   if (status.running) return "running";
   if (status.ended || !status.reason.empty()) return "ended";
-  return status.starts == 0 ? "not started" : "killed";
+  return status.starts == 0 ? "start not recorded" : "killed";
 }
 
 std::string progress_words(std::int64_t done, std::int64_t total) {
@@ -435,10 +435,14 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     state = fmt::format("ended with exit code {}", status.exit_code);
     if (!status.reason.empty()) state += fmt::format(" ({})", one_line_printable(status.reason));
     if (status.exit_code == exit_stopped) state += "; " + one_line_printable(status.advice);
-  } else if (status.starts == 0) {
-    state = "not started";
   } else {
-    state = status.reason.empty() ? "killed before its end" : "ended: " + one_line_printable(status.reason);
+    if (!status.reason.empty()) {
+      state = "ended: " + one_line_printable(status.reason);
+    } else if (status.starts == 0) {
+      state = "its start is not recorded, for example because the disk was full";
+    } else {
+      state = "killed before its end";
+    }
     state += "; " + one_line_printable(status.advice);
   }
   text += fmt::format("State:   {}\n", state);

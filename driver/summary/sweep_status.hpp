@@ -21,7 +21,8 @@ namespace gaussweep::driver {
 /// The status of one run directory.
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
-  std::string advice;                      ///< how to complete the last start if it did not end
+  /// How to complete the last start if it did not end.
+  std::string advice = "go on with the same command and --resume";
   std::int64_t starts = 0;
   /// Trials of the plan, or of the shard (the part of the plan that this sweep runs); -1 if no start is
   /// recorded.

@@ -566,7 +566,10 @@ class Begin(SweepTest):
         self.assertNotIn(str(log), self.ran(["status", directory]).stdout)
         lines = journal.read_text().splitlines(keepends=True)
         journal.write_text("".join(line for line in lines if '"note":"end"' not in line))
-        self.assertIn(f"does not record the end of the run; see {log}\n", self.ran(["status", directory]).stdout)
+        self.assertIn(f"does not record the end of the run; see {log}.", self.ran(["status", directory]).stdout)
+        (directory / "results.h5").unlink()
+        os.truncate(journal, 0)  # the disk was full at the start
+        self.assertIn(f"; see {log}.", self.ran(["status", directory]).stdout)
 
     def job(self, program, code, site=""):
         """Runs the job script with this program, as plain sbatch does, which checks nothing before the job starts."""

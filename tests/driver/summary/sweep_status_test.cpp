@@ -291,7 +291,8 @@ TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastTrial) {
 TEST(SweepStatus, DescribesAnEmptyJournal) {
   const SweepStatus status = status_of({}, /*running=*/false, after_midnight(0), 10);
   EXPECT_EQ(status.done, 0);
-  EXPECT_EQ(status_json(status)["state"], "not started");
+  EXPECT_EQ(status_json(status)["state"], "start not recorded");
+  EXPECT_THAT(status_text(status, any_width), testing::HasSubstr("--resume"));
   EXPECT_TRUE(status_json(status)["total"].is_null());
 }
 
