@@ -75,6 +75,15 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
       throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));
     }
+    // The newest of several nights, if jobs were submitted into them.
+    std::filesystem::path night;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+      std::error_code unknown;
+      if (std::filesystem::exists(entry->path() / "logs/submitted", unknown))
+        night = std::max(night, entry->path());
+    }
+    if (!night.empty()) return status_of_directory(night, failures);
     throw io::InputError(
         fmt::format("{} has no journal.jsonl: either its run has not started yet, or it is neither a run "
                     "directory (made by `gaussweep run PLAN -o DIR`) nor a directory of run directories",

@@ -509,6 +509,10 @@ class Begin(SweepTest):
             done = self.ran(["status", night / "sweep"], code=2)
             self.assertEqual("job 10 was submitted and has no output yet" in done.stderr, is_waiting, done.stderr)
             self.assertEqual("`sacct -X -j 10` shows why it ended" in done.stderr, is_waiting, done.stderr)
+        for name, job in (("night/logs", 11), ("earlier/logs", 5)):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+            (self.folder / name / "submitted").write_text(f"{job}\n")
+        self.assertIn("night has no journal.jsonl: job 11 was", self.ran(["status", self.folder], code=2).stderr)
 
     def test_the_status_of_a_merged_night_without_its_shards(self):
         night = self.folder / "night"
