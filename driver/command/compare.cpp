@@ -23,6 +23,7 @@
 #include "driver/compare/models.hpp"
 #include "driver/results/loading.hpp"
 #include "driver/results/merge.hpp"
+#include "driver/results/run_parts.hpp"
 #include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 
@@ -268,7 +269,19 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
     print_hidden(rows - table.rows.size(), "more row");
   };
   // Crossovers are about all sizes of a method, not about the trials that --only chooses.
-  if (only.empty()) print_limited("Crossovers:\n", crossover_table(comparison));
+  const std::vector<Crossover>& crossovers = comparison.crossovers;
+  const bool have_one_finding = std::all_of(crossovers.begin(), crossovers.end(), [&](const Crossover& each) {
+    return std::isnan(each.n) && each.finding == crossovers.front().finding;
+  });
+  if (only.empty() && !crossovers.empty() && have_one_finding)
+    fmt::print("\n{}",
+               comment_lines_if_latex(
+                   paragraph(fmt::format("Crossovers: {} (in all {} series).",
+                                         one_line_printable(crossovers.front().finding), crossovers.size()),
+                             width),
+                   format));
+  else if (only.empty())
+    print_limited("Crossovers:\n", crossover_table(comparison));
   print_limited("Status or accuracy changed:\n", accuracy_table(comparison, Reader::person));
   if (format != Format::latex) print_notes(comparison, options.command);
 }
@@ -466,6 +479,12 @@ int compare_to_stdout(const CompareOptions& options) {
   if (comparison.pairs.empty()) {
     throw UsageError(
         fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison, format)));
+  }
+  if (comparison.is_same_plan && comparison.only_base > 0) {
+    RunParts parts;
+    parts.add(options.sets.back(), sides.now);
+    const std::string text = without_records_text(parts.without_records());
+    if (!text.empty()) print_stderr(fmt::format("note: new: {}\n", text));
   }
   note_cpus(sides.base, sides.now, rules.same_places || options.sets.size() == 1);
   for (const auto& [side, where] : {std::pair(&sides.base, "base: "), std::pair(&sides.now, "new: ")}) {

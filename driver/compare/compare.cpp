@@ -387,9 +387,8 @@ bool agree_in(const io::Results& base, const io::Results& now, const char* name)
 }
 
 /// Returns true if a trial that only `base` has counts as missing in `now`. A shard is a part of the plan
-/// that a separate run measures. Trials count as missing if `base` has all shards of `now`, or if `base` has
-/// the whole plan and `now` has more than a single shard. A shard without records is not in the attribute
-/// "shard" (a list such as "1/3, 3/3"), but in "without_records".
+/// that a separate run measures. Trials count as missing if `base` has all shards of `now`, or the whole
+/// plan.
 bool counts_missing_trials(const io::Results& base, const io::Results& now) {
   using Shards = std::set<std::pair<std::int64_t, std::int64_t>>;  // pairs of count and number
   const auto shards_of = [](const io::Results& results) {
@@ -404,10 +403,7 @@ bool counts_missing_trials(const io::Results& base, const io::Results& now) {
   for (const auto& shard : before) ++present[shard.first];
   const bool is_whole = std::any_of(present.begin(), present.end(),
                                     [](const auto& sweep) { return sweep.first == sweep.second; });
-  const bool is_single_shard =
-      after.size() == 1 && after.begin()->first > 1 && attribute(now, "without_records").empty();
-  if (is_whole && !is_single_shard) return true;
-  return std::includes(before.begin(), before.end(), after.begin(), after.end());
+  return is_whole || std::includes(before.begin(), before.end(), after.begin(), after.end());
 }
 
 }  // namespace

@@ -120,6 +120,11 @@ class CompareTwoRuns(harness.SweepTest):
         for arguments in (["merge", parent, "-o", self.folder / "one.h5"], compared[0]):
             self.assertIn("shard-2-of-2 is not there", harness.run(arguments).stderr)
         whole_trials = len(self.records(whole))
+        for new in (parent / "shard-1-of-2", self.folder / "one.h5"):
+            done = self.ran(["compare", whole, new, "--format", "json", "--threshold", "1000"], code=4)
+            found = json.loads(done.stdout)
+            self.assertEqual(len([r for r in found["regressions"] if "(missing)" in r]), found["only_base"])
+            self.assertIn("shard 2 of 2", done.stderr)
         (parent / "shard-1-of-2").rename(parent / "part")
         for arguments in (["merge", parent, "-o", self.folder / "part.h5"], ["status", parent]):
             done = self.ran(arguments)
@@ -127,6 +132,20 @@ class CompareTwoRuns(harness.SweepTest):
         status = json.loads(self.ran(["status", parent, "--format", "json"]).stdout)
         self.assertEqual(status["total"], whole_trials)
         self.assertLess(status["done"], whole_trials)
+
+    def test_equal_findings_about_crossovers_are_one_sentence(self):
+        plan = self.plan("repeats: 5\nsweep: [{problem: gesv, method: [crout, lapack], n: [8, 16]}]\n")
+        first, second = self.sweep(plan, "--backend", "host") / "results.h5", self.folder / "threads.h5"
+        shutil.copyfile(first, second)
+        with h5py.File(second, "r+") as file:
+            hosts, records = file["hosts"][:], file["records"][:]
+            hosts["blas_threads"] += 1
+            records["run_id"] = b"another"
+            file["hosts"][:], file["records"][:] = hosts, records
+            for name in ("hosts", "records"):
+                file[name].attrs.pop("checksums", None)
+        text = self.ran(["compare", first, second]).stdout
+        self.assertIn("Crossovers: no clear difference at any size (in all 2 series).", text)
 
     def test_a_merged_file_is_several_runs(self):
         results = self.sweep(self.plan(PLAN.replace("[1, 2, 3, 4]", "[1]")), "--backend", "host") / "results.h5"
