@@ -19,6 +19,8 @@
 #include "driver/results/loading.hpp"
 #include "driver/rule/regret.hpp"
 #include "driver/rule/rule_changes.hpp"
+#include "driver/summary/verdict_grid.hpp"
+#include "driver/system/console.hpp"
 #include "driver/system/terminal.hpp"
 #include "version.hpp"
 
@@ -72,10 +74,20 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   return json;
 }
 
-/// Loads the records that pass the filter options. @throws UsageError if no record passes
+/// Loads the records that pass the filter options, and notes those that rules leave out. @throws UsageError
+/// if no record passes
 io::Results load_filtered(const RuleOptions& options, const std::vector<std::string>& paths) {
   io::Results results = load_all(paths);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
+  std::set<std::string> problems;
+  for (const io::Record& r : results.records) {
+    if (!is_of_one_order(r)) problems.insert(r.problem);
+  }
+  if (!problems.empty())
+    print_stderr(
+        one_line_printable(fmt::format("note: trials of {} with operands that are not square are left out",
+                                       fmt::join(problems, ", "))) +
+        "\n");
   return results;
 }
 

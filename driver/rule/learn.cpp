@@ -466,7 +466,8 @@ Rule learn_rule(const io::Results& results, double tolerance) {
   for (const MeasuredTimes& measured : measured_times(results)) {
     for (RulePart& part : parts_of(measured, tolerance)) rule.parts.push_back(std::move(part));
   }
-  if (rule.parts.empty()) throw UsageError("no trial passed, so there is nothing to learn a rule from");
+  if (rule.parts.empty())
+    throw UsageError("no trial with square operands passed, so there is nothing to learn a rule from");
   return rule;
 }
 

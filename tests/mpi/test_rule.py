@@ -46,6 +46,16 @@ class RuleTest(SweepTest):
         changes = self.ran(["rule", "--changes", rule, out, "--format", "json"])
         self.assertEqual(json.loads(changes.stdout)["changes"], [])
 
+    def test_products_that_are_not_square_are_named(self):
+        squares = "{problem: gesv, method: lapack, n: 8}"
+        products = "{problem: gemm, method: openblas, n: 8, k: 4}"
+        plan = self.plan(f"name: products\nsweep: [{squares}, {products}]\n")
+        out = self.sweep(plan, "--backend", "host")
+        self.assertIn("note: trials of gemm with operands that are not square", self.ran(["rule", out]).stderr)
+        self.assertIn(
+            "no trial with square operands passed", self.ran(["rule", out, "--problem", "gemm"], code=2).stderr
+        )
+
     def test_an_error_names_the_option_that_was_given(self):
         out = self.sweep(self.plan(PLAN), "--backend", "host")
         for option in ("--method", "--methods"):
