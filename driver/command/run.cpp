@@ -174,7 +174,9 @@ void add_run_command(CLI::App& app, Commands& commands) {
     settings.program = commands.argv[0];
     settings.at_end = [program = settings.program, output = settings.output,
                        refines = settings.refines](const io::JournalContents& journal) {
-      if (refines) spdlog::info("{}", crossover_words(results_of(journal)));
+      if (refines)
+        spdlog::info("{}; {}", counted(journal.records.size(), "record"),
+                     crossover_words(results_of(journal)));
       spdlog::info("{}", run_end_words(program, output, journal));
     };
     const bool resumes = settings.resume || settings.retry_failed;

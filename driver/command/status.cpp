@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <regex>
 #include <set>
 #include <thread>
 
@@ -101,6 +102,11 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     directory.string(), contents.damaged > 0 ? ": " : "", io::first_damage(contents)));
   }
   SweepStatus status = status_of(contents, running, timestamp_now(), failures);
+  // The directory may have moved since the run, or the run may have started in another working directory.
+  static const std::regex output_option(R"re(( -o ?| --output[ =])((?:'[^']*'|\\'|[^ '])+))re");
+  std::smatch match;
+  if (std::regex_search(status.advice, match, output_option))
+    status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
   if (!status.running && !status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
     if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {

@@ -52,12 +52,15 @@ std::string advice_of(const nlohmann::json& provenance) {
 /// start
 LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
   LastStart start;
+  std::string began;
   for (std::size_t i = 0; i < notes.size(); ++i) {
     if (const auto* run = std::get_if<io::note::Run>(&notes[i])) {
-      ++status.starts;
+      // `run --refine` writes this note once per step.
+      const bool is_step = !run->began.empty() && run->began == began;
+      began = run->began;
+      status.starts += is_step ? 0 : 1;
       status.plan_name = run->plan_name;
       status.run_id = run->run_id;
-      status.started = run->started;
       status.advice = advice_of(run->provenance);
       status.total = run->total;
       status.plan_trials = run->provenance.value("plan_trials", std::int64_t{-1});
@@ -65,8 +68,10 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.ended = false;
       status.exit_code = -1;
       status.reason.clear();
-      start.note = i;
       start.left = {};
+      if (is_step) continue;
+      status.started = run->started;
+      start.note = i;
       // `started` has whole seconds. `began` is more precise, but may be earlier, before the start of MPI.
       start.time = {std::max(parse_time(run->started), parse_time(run->began)), run->clock.boot,
                     run->clock.uptime};

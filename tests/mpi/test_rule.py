@@ -93,6 +93,7 @@ class RuleTest(SweepTest):
         before = (out / "plan.yaml").read_text()
         records = {record["key"] for record in self.records(out)}
         self.assertEqual(before.count("# refined "), len(records) - 8)
+        self.assertIn(f"{len(records)} records; ", self.stderr)
         self.sweep(plan, "--backend", "host", "--refine", "--resume")
         self.assertNotIn("no longer in the plan", self.stderr)
         self.assertTrue((out / "plan.yaml").read_text().startswith(before))

@@ -178,6 +178,12 @@ class Sweeps(SweepTest):
         directory = self.sweep(plan, output="two words")
         (start,) = (note for note in harness.journal(directory)[1] if note["note"] == "run")
         self.assertEqual(shlex.split(start["command_line"])[1:5], ["run", str(plan), "-o", str(directory)])
+        directory = directory.rename(self.folder / "it's moved")
+        journal = directory / "journal.jsonl"
+        journal.write_text("".join(line for line in journal.open() if '"note":"end"' not in line))
+        status = self.ran(["status", directory]).stdout
+        command = next(line for line in status.splitlines() if "go on with" in line).split("go on with ")[1]
+        self.assertEqual(shlex.split(command)[1:5], ["run", str(plan), "-o", str(directory)])
 
     def test_names_in_other_encodings_than_utf_8(self):
         plan = self.plan(SMALL)

@@ -47,6 +47,15 @@ io::JournalContents example_journal() {
   return journal;
 }
 
+TEST(SweepStatus, StepsOfARefinedRunAreOneStart) {
+  io::JournalContents journal = example_journal();
+  const char* step = R"({"note":"run","total":10,"began":"b","started":"2026-03-01T00:00:00Z"})";
+  journal.notes = {note(step), note(step)};
+  journal.notes_before = {1, 1, 2, 2};
+  const SweepStatus status = status_of(journal, /*running=*/false, {}, 10);
+  EXPECT_EQ(std::tuple(status.starts, status.since_start), std::tuple(1, 4));
+}
+
 constexpr double midnight = 1772323200;  // 2026-03-01T00:00:00Z
 
 /// Returns the moment `seconds` after midnight, on the adjustable system clock.
