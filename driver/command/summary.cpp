@@ -117,6 +117,11 @@ void summarise_to_stdout(const SummaryOptions& options) {
     throw UsageError("--brief: is for the text, Markdown or LaTeX of --best --by gpu");
   if (!options.by.empty()) return print_grids(options, format);
   if (options.devices) return print_devices(options, format);
+  if (options.only_failures)
+    refuse_options("--failures, which shows no times", {{"--best", options.best},
+                                                        {"--sort", !options.sort.empty()},
+                                                        {"--baseline", !options.baseline.empty()},
+                                                        {"--limit", options.limit.has_value()}});
   MissingTrials missing;
   io::Results results =
       load_all(options.paths, /*with_details=*/false, &missing, /*measured=*/nullptr, options.peaks);

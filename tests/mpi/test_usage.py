@@ -27,6 +27,7 @@ class Usage(SweepTest):
         self.refuse(["summry"], "gaussweep: no command 'summry'", "run, try, plan, methods", "nearest: summary")
         self.refuse(["matrix"], "gaussweep matrix: a command is missing", "generate, import, export, info")
         self.refuse(["matrix", "imprt"], "gaussweep matrix: no command 'imprt'", "nearest: import")
+        self.refuse(["summary", "x", "--failures", "--best"], "--best: not with --failures")
         self.refuse(["--versoin"], "no option '--versoin'", "nearest: --version")
 
     def test_options(self):
