@@ -65,7 +65,9 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
   constexpr std::size_t longest_word = 64;  // a longer word is no typing mistake
   if (word.size() > longest_word) return {};
   std::string nearest;
-  std::size_t shortest = std::max<std::size_t>(2, word.size() / 2) + 1;
+  // An option's leading dashes say nothing about its name.
+  const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
+  std::size_t shortest = std::max<std::size_t>(2, letters / 2) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < shortest) {

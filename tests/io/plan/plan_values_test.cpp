@@ -50,6 +50,7 @@ TEST(PlanNumbers, FindsTheNearestWord) {
   EXPECT_EQ(nearest_hint("gauss_blok", {"gauss_serial", "gauss_block"}), "nearest: gauss_block; ");
   EXPECT_EQ(nearest_hint("zzzzzzzz", {"warmup", "repeats"}), "");
   EXPECT_EQ(nearest_hint("x", {}), "");
+  EXPECT_EQ(nearest_hint("--where", {"--help"}), "") << "equal dashes do not make options near";
 }
 
 }  // namespace
