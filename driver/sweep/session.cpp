@@ -436,7 +436,9 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
   spdlog::info("{}, {} to do, {}, backend {}, into {}", counted(work.all.size(), "trial"), work.todo.size(),
                counted(static_cast<std::size_t>(world.size()), "rank"), to_string(planned.backend),
                directory.path().string());
-  if (options.lists_unexpected) log_skipped_methods(work.all);
+  if (options.lists_unexpected) {
+    for (const std::string& line : skipped_methods(work.all)) spdlog::info("{}", line);
+  }
   if (const RequestedThreads request = requested_threads(); request.threads > 0)
     spdlog::info("{} of BLAS per rank, by {}",
                  counted(static_cast<std::size_t>(session.this_rank.host.blas_threads), "thread"),

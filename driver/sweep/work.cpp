@@ -157,18 +157,17 @@ void record_skipped(RunDirectory& directory, Work& work, const Registry& registr
   work.todo = std::move(rest);
 }
 
-void log_skipped_methods(const std::vector<Trial>& trials) {
-  SkippedByMethod skipped;
-  std::set<std::string> running;
+std::vector<std::string> skipped_methods(const std::vector<Trial>& trials) {
+  std::set<std::pair<std::string, Precision>> running;
   for (const Trial& trial : trials) {
-    if (trial.skip_reason.empty()) {
-      running.insert(method_id(trial));
-    } else {
-      count_skipped(skipped, trial, trial.skip_reason);
-    }
+    if (trial.skip_reason.empty()) running.emplace(method_id(trial), trial.precision);
   }
-  for (const std::string& method : running) skipped.erase(method);
-  for (const std::string& line : skipped_lines(skipped)) spdlog::info("{}", line);
+  SkippedByMethod skipped;
+  for (const Trial& trial : trials) {
+    if (running.count({method_id(trial), trial.precision}) == 0)
+      count_skipped(skipped, trial, trial.skip_reason);
+  }
+  return skipped_lines(skipped);
 }
 
 std::vector<std::string> skipped_in_run(const Work& work, const io::JournalContents& journal) {
@@ -263,6 +262,7 @@ std::string resume_command(const RunOptions& options, const std::string& launche
   if (options.gpus_per_rank > 1) others += fmt::format(" --gpus-per-rank {}", options.gpus_per_rank);
   if (!options.store_limit.empty()) others += " --store-limit " + options.store_limit;
   if (!options.time_limit_text.empty()) others += " --time-limit " + options.time_limit_text;
+  if (options.grace != RunOptions().grace) others += fmt::format(" --grace {}", options.grace);
   if (options.next_plan) others += " --refine";
   if (options.shard.count > 1)
     others += fmt::format(" --shard {}/{}", options.shard.number, options.shard.count);

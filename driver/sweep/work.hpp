@@ -31,8 +31,9 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
 
-/// Logs the methods whose trials are all skipped, each with the reason of its first trial.
-void log_skipped_methods(const std::vector<Trial>& trials);
+/// Returns a line per method of which all trials in some precision are skipped, with the number of these
+/// trials and the reason of the first.
+std::vector<std::string> skipped_methods(const std::vector<Trial>& trials);
 
 /// Returns a line per method with trials that the plan lets run, but that were skipped when they were due,
 /// for example because they do not fit in memory: "gesv/lapack: 2 trials skipped, needs 53.6 GiB of host

@@ -82,7 +82,7 @@ class RunEnd(SweepTest):
         )
         self.assertIn(
             f"go on with: mpirun -n 2 {harness.GAUSSWEEP} run {plan} -o {directory} --backend emulated"
-            " --time-limit 0.001 --shard 2/2 --resume",
+            " --time-limit 0.001 --grace 0 --shard 2/2 --resume",
             self.stderr,
         )
 

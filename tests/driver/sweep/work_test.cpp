@@ -21,11 +21,12 @@ TEST(ResumeCommand, KeepsTheOptionsOfTheRun) {
   options.store_limit = "1GiB";
   options.shard = {1, 3};
   options.time_limit_text = "1h30min";
+  options.grace = 1;
   options.next_plan = [](const io::JournalContents&) { return std::nullopt; };
   EXPECT_EQ(resume_command(options, "mpirun -n 2 ", "--retry-failed"),
             "mpirun -n 2 gaussweep run 'a plan.yaml' -o runs/a --backend host --methods ./mine.so --methods "
-            "'./other one.so' --gpus-per-rank 2 --store-limit 1GiB --time-limit 1h30min --refine --shard 1/3 "
-            "--retry-failed");
+            "'./other one.so' --gpus-per-rank 2 --store-limit 1GiB --time-limit 1h30min --grace 1 --refine "
+            "--shard 1/3 --retry-failed");
 }
 
 TEST(SkippedInRun, NamesTrialsThatDidNotFitInMemory) {
@@ -50,6 +51,19 @@ TEST(SkippedInRun, NamesTrialsThatDidNotFitInMemory) {
   add("cusolver", "skipped", "needs a GPU", "needs a GPU");  // known before the run
   EXPECT_EQ(skipped_in_run(work, journal),
             std::vector<std::string>{"gesv/lapack: 2 trials skipped, needs 53.6 GiB"});
+}
+
+TEST(SkippedMethods, NamesAMethodThatOnlyOnePrecisionSkips) {
+  std::vector<Trial> trials(4);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i].problem = Problem::named("gemm");
+    trials[i].method = "halves";
+    trials[i].precision = i < 2 ? Precision::float32 : Precision::float64;
+  }
+  trials[1].skip_reason = "n is too large";
+  EXPECT_TRUE(skipped_methods(trials).empty()) << "a float trial runs";
+  trials[2].skip_reason = trials[3].skip_reason = "float only";
+  EXPECT_EQ(skipped_methods(trials), std::vector<std::string>{"gemm/halves: 2 trials skipped, float only"});
 }
 
 TEST(ExitText, CallsNoSuspectOrUnexpectedlyRightAnswerFailed) {
