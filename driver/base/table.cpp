@@ -60,6 +60,8 @@ std::string to_text(const Cell& cell, Style style) {
   }
   const auto* number = std::get_if<double>(&cell);
   if (number == nullptr || std::isnan(*number)) return {};
+  // A ratio that overflows is recorded as the largest double.
+  if (*number >= std::numeric_limits<double>::max()) return "inf";
   switch (style) {
     case Style::seconds:
       return seconds_text(*number);
@@ -68,8 +70,6 @@ std::string to_text(const Cell& cell, Style style) {
     case Style::bytes:
       return bytes_text(*number);
     case Style::scientific:
-      // A ratio that overflows is recorded as the largest double.
-      if (*number >= std::numeric_limits<double>::max()) return "inf";
       return fmt::format("{:.2g}", *number);
     case Style::factor:
       if (*number > 0 && *number < 0.1) return fmt::format("{:.2g}x", *number);

@@ -382,10 +382,9 @@ Table change_table(const Verification& verification, Reader reader) {
   std::vector<const Record*> changed;
   for (const std::size_t i : verification.changed) changed.push_back(&verification.records[i]);
   Table table = trial.table(changed);
-  extend(table.columns, {{"residual_ratio", "RATIO", Style::scientific},
-                         {"tolerance", "TOLERANCE"},
-                         {"old_status", "WAS"},
-                         {"status", "IS"}});
+  // RATIO has the digits of TOLERANCE, because the status depends on which one is larger.
+  extend(table.columns,
+         {{"residual_ratio", "RATIO"}, {"tolerance", "TOLERANCE"}, {"old_status", "WAS"}, {"status", "IS"}});
   // For programs, `trial` has the key among its columns.
   const bool with_key = reader == Reader::person;
   if (with_key) table.columns.push_back({"key", "KEY"});

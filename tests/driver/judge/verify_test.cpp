@@ -141,10 +141,11 @@ TEST(Verify, NamesTheMatrixOfAChangedRecord) {
   for (Record& r : records) r.matrix = "condition";
   records[0].matrix_parameters = R"({"condition":10.0})";
   records[1].matrix_parameters = R"({"condition":1e12})";
-  records[1].residual_ratio = 20;
+  records[1].residual_ratio = 16.01;
   const std::string text =
       render_text(change_table(judge_all_again(records, {}, /*plan=*/nullptr), Reader::person), any_width);
   EXPECT_NE(text.find("condition condition=1e+12"), std::string::npos) << text;
+  EXPECT_NE(text.find("16.01"), std::string::npos) << "not the tolerance, 16: " << text;
 }
 
 TEST(Verify, KeepsTheRecordedExpectationOrTakesThePlans) {
