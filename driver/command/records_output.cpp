@@ -88,7 +88,8 @@ void add_filter_options(CLI::App& command, Filter& filter) {
   add_list("--status", filter.statuses, "Only these statuses, e.g. failed,crashed");
   add_list("--gpu", filter.gpus, "Only these GPU models, e.g. *H200*");
   add_list("--matrix", filter.matrices, "Only these kinds of matrix, or files, e.g. 1138_bus.mtx");
-  add_list("--n,-n", filter.sizes, "Only these sizes: 512, 1k, 256:1024, >=512, <64");
+  add_list("--n,-n", filter.sizes,
+           "Only these sizes: 512, 1k, 256:1024, >=512, <64; with several, a size needs to meet only one");
 }
 
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal,
