@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..frames import without
 from ..loader import TOO_FAST, parameters_of
-from ..page import number, whole
+from ..page import number, percent, whole
 
 COLUMNS = """key problem precision method device matrix_name matrix_full matrix_kind matrix_digest parameters size
 status unexpected message info residual_ratio first_row_percent timing peak_share digits_lost backward_error
@@ -91,7 +91,7 @@ def _doubted(page, records):
     columns = [
         "problem method matrix_name trials",
         ("too_fast", "faster than the device", whole),
-        ("share", "fraction of peak", number),
+        ("share", "fraction of peak", percent),
         ("digits", "digits lost", number),
         ("forward", "forward error", number),
         ("parts", "componentwise error", number),
