@@ -144,9 +144,9 @@ def _on_matrices(records):
     """Returns "gesv/crout on wilkinson (block=4); …": the methods of the records with matrices and parameters."""
     words = []
     for (problem, method), rows in records.groupby(["problem", "method"]):
-        configs = named(rows["configs"])
-        names = _first(sorted(set(rows["matrix_name"])), 4)
-        words.append(f"{problem}/{method} on {names}{f' ({configs})' if configs else ''}")
+        configs_of = {name: named(configs) for name, configs in rows.groupby("matrix_name")["configs"]}
+        names = [f"{name} ({configs})" if configs else name for name, configs in configs_of.items()]
+        words.append(f"{problem}/{method} on {_first(names, 4)}")
     return _first(words, 6, "; ")
 
 

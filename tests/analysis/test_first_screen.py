@@ -92,12 +92,13 @@ class FirstScreenTest(unittest.TestCase):
 
     def test_a_failure_names_the_parameters_that_vary(self):
         night = fixture.Night()
-        for blocks, status in ((1, "pass"), (4, "failed")):
-            parameters = {"blocks": blocks, "threads": 0}
-            night.trial("gesv", "cyclic", 64, 1e-3, status=status, parameters=parameters, key=str(blocks))
+        for blocks, status, matrix in ((1, "pass", "uniform"), (4, "failed", "uniform"), (8, "failed", "hilbert")):
+            more = {"parameters": {"blocks": blocks, "threads": 0}, "matrix": matrix, "key": str(blocks)}
+            night.trial("gesv", "cyclic", 64, 1e-3, status=status, **more)
         page = page_of(night)
-        self.assertIn("1 answer did not pass: gesv/cyclic on uniform (blocks=4).", page.words("overview"))
-        self.assertEqual([row["parameters"] for row in page.rows("findings")], ["blocks=4"])
+        words = "2 answers did not pass: gesv/cyclic on hilbert (blocks=8), uniform (blocks=4)."
+        self.assertIn(words, page.words("overview"))
+        self.assertEqual({row["parameters"] for row in page.rows("findings")}, {"blocks=4", "blocks=8"})
 
     def test_answers_that_passed_without_a_correct_digit(self):
         night = fixture.Night()
