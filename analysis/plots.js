@@ -70,7 +70,8 @@
       if (!(low <= high)) return log ? [1, 10] : [0, 1];
       if (axis === "x" && plot.names) return [-0.5, plot.names.length - 0.5];
       if (log) {
-        const least = axis === "y" ? 1.6 : 1; // smallest ratio of the ends, so that noise does not fill the plot
+        // Smallest ratio of the ends, so that noise does not fill the plot and an axis has at least two of `logTicks`.
+        const least = axis === "x" && plot.ticks ? 1 : 2.3;
         const margin = Math.max((high / low) ** 0.05, Math.sqrt(least / Math.min(high / low, least)), 1.02);
         return [low / margin, high * margin];
       }

@@ -122,6 +122,23 @@ class BrowserTest(unittest.TestCase):
             )
         self.assertGreater(painted, 1000)
 
+    def test_both_axes_of_a_single_point_have_two_ticks(self):
+        self.open(*WINDOWS[0])
+        texts = self.browser.execute_async_script(
+            "const done = arguments[0], texts = [], context = CanvasRenderingContext2D.prototype;"
+            "const fill = context.fillText, plots = [...document.querySelectorAll('figure.plot')];"
+            "const plot = plots.find((f) => f.textContent.includes('Roofline')); plot.scrollIntoView();"
+            "const frame = () => new Promise((then) => setTimeout(then, 200));"
+            "(async () => { while (!plot.querySelector('canvas')) await frame();"
+            "context.fillText = function (text, ...at) { fill.call(this, text, ...at);"
+            "if (plot.contains(this.canvas)) texts.push([this.textAlign, text]); };"
+            "plot.querySelector('.legend button').dispatchEvent(new MouseEvent('dblclick'));"
+            "await frame(); context.fillText = fill; done(texts); })();"
+        )
+        for align in ("center", "right"):  # the x axis and the y axis
+            ticks = {text for of, text in texts if of == align and text.replace(".", "").isdigit()}
+            self.assertGreaterEqual(len(ticks), 2, texts)
+
     def test_hiding_a_series_unfades_the_others(self):
         self.open(*WINDOWS[0])
         is_equal = self.browser.execute_async_script(
