@@ -87,7 +87,8 @@ def matrices(rows, with_sizes=False, reference=""):
     """Returns a caption's sentences that name the matrices with all their parameters and seeds. They also name the
     operands, triangle and number of BLAS threads that all rows share, and with `with_sizes` the sizes. They define n if
     a row is a product that is not square."""
-    names = [f"{name}, {_seeds(part)}" for name, part in rows.groupby("matrix_full")["matrix_seed"]]
+    seeds_of = rows.groupby("matrix_full")["matrix_seed"]
+    names = [name if "(sha256 " in name else f"{name}, {_seeds(seeds)}" for name, seeds in seeds_of]  # files: no seed
     words = f"Matrix: {'; '.join(names)}"
     if with_sizes:
         words += f"; n = {range_text(rows.loc[rows['main'], 'size'] if 'main' in rows else rows['size'])}"

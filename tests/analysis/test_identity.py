@@ -10,6 +10,7 @@ from pathlib import Path
 import fixture
 from pages import page_of
 
+from analysis.captions import matrices
 from analysis.frames import curves
 from analysis.loader import load
 from analysis.sections.overview import ranked_methods
@@ -124,6 +125,7 @@ class IdentityTest(unittest.TestCase):
 
     def test_only_seeds_share_a_point_of_a_figure(self):
         records = loaded(alike()).records
+        self.assertIn("Matrix: a.mtx (sha256 0a); b.mtx (sha256 0b); condition (", matrices(records))  # files: no seed
         drawn = curves(records, "seconds_median")
         self.assertEqual(sum(len(series.x) for series in drawn), len(records) / 3)
         self.assertEqual({word for series in drawn for word in series.hover}, {"3 seeds"})
