@@ -320,7 +320,7 @@ def series_label(rows, of_matrix=True):
     label = label + on_device(rows)
     if has_several(rows["operands"]):
         label = label + np.where(rows["operands"] == "", "", ", " + rows["operands"])
-    if of_matrix and rows.groupby(["method", "device", "operands"])["matrix_name"].nunique().gt(1).any():
+    if of_matrix and has_several(rows["matrix_name"]):
         label = label + ", " + rows["matrix_name"].map(brief)
     return label
 

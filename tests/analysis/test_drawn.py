@@ -100,6 +100,14 @@ class DrawnTest(unittest.TestCase):
                 self.assertEqual([r for absent, _ in counts for r in absent], [])
                 self.assertGreaterEqual(sum(passed for _, passed in counts), 20)
 
+    def test_lines_on_different_matrices_name_them(self):
+        night = fixture.Night("matrices")
+        for n, (method, matrix) in itertools.product((64, 128), (("lapack", "uniform"), ("crout", "spd"))):
+            night.trial("gesv", method, n, 1e-6 * n, matrix=matrix)
+        for name, plot in page_of(night).plots.items():
+            if name.startswith(("time-", "rate-", "transfer-")):
+                self.assertEqual({line["l"] for line in plot["series"]}, {"lapack, uniform", "crout, spd"}, name)
+
     def test_separates_batches_from_single_systems(self):
         page = page_of(batches())
         for name in page.figures["time"]:
