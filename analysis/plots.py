@@ -237,9 +237,9 @@ def parameters(plot, drawn):
     text_of, names_of = {}, {}
     for name, settings in settings_of.items():
         named = re.split(r"[\s,=]+", name)
-        # A name or value that is a word in the label is not repeated. Numbers are, because a number in the label may be
-        # the matrix's.
+        # A parameter or value that is in the label is not repeated. A number alone is, because it may be the matrix's.
         in_label = {w for w in settings[0] if w.rpartition("=")[2] in named and not w[-1].isdigit()}
+        in_label |= set(settings[0]) & set(re.split(r",? ", name))
         settings_text = _values(settings, common | in_label)
         fastest = plot.kind == "lines" and len(set(map(tuple, settings))) > 1
         text_of[name] = f"{settings_text} (the fastest at each {plot.xlabel})" if fastest else settings_text
