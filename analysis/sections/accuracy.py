@@ -42,14 +42,13 @@ def _clouds(rows, x, name, words):
     method and a reference line. `words`: the label of the x axis."""
     for (problem, precision), group in rows.groupby(["problem", "precision"]):
         series, label = [], group["method"].astype(str)
+        if has_several(group["nrhs"]):
+            label = label + np.where(group["nrhs"] > 1, ", nrhs " + group["nrhs"].astype(str), "")
         if x != "matrix_condition" and 1 < group["matrix_name"].nunique() <= MOST_VARIANTS:
             label = label + ", " + group["matrix_name"].map(brief)
         for method_label, part in group.groupby(label):
             points = part[x].to_numpy(), part["forward_error"].to_numpy()
-            settings = part["config"]
-            for column in ("nrhs", "uplo"):
-                if has_several(group[column]):
-                    settings = settings + part[column].map(f" {column}={{}}".format)
+            settings = part["config"] + (part["uplo"].map(" uplo={}".format) if has_several(group["uplo"]) else "")
             series.append(
                 Series(method_label, *points, hollow=verdict_rank(part), line=False, settings=settings.to_numpy())
             )

@@ -83,9 +83,10 @@ def _figures(rows, trials):
         part = rows[rows["device"].isin(group) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
         triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
-        name = part["problem"] + "/" + part["method"] + triangles + on_device(part)
+        nrhs = np.where(part["nrhs"] > 1, ", nrhs " + part["nrhs"].astype(str), "") if has_several(part["nrhs"]) else ""
+        name = part["problem"] + "/" + part["method"] + triangles + on_device(part) + nrhs
         settings = part["config"]
-        for column, label in (("size", "n"), ("nrhs", "nrhs"), ("batch", "batch")):
+        for column, label in (("size", "n"), ("batch", "batch")):
             if has_several(part[column]):  # the caption's matrices have a size that all points share
                 settings = settings + part[column].map(f" {label}={{}}".format)
         part = part.assign(settings=settings)
