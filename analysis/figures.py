@@ -169,7 +169,7 @@ def _caption(plot, drawn, remarks, facts=()):
     """Returns a plot's caption. It begins with the title, methods that did not pass, note, and basis (matrices,
     statistic and samples). Then come parameters, meaning of error bars, remarks on values that were moved or left out,
     and `facts` (device, driver, commit)."""
-    is_partial = any(s.partial for s in drawn)
+    is_partial = any(s.shown is not None and any(s.shown) for s in drawn)
     partial = "A point of seeds or repetitions with different verdicts shows those with the best verdict"
     words = [plot.title, unpassed(drawn, plot.xlabel), plot.note, plot.basis, partial if is_partial else ""]
     words.append(parameters(plot, drawn))

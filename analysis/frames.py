@@ -295,10 +295,13 @@ def pooled_at_largest(rows, rates, others):
     rows = on_main_matrices(rows.assign(system=rows["matrix_name"]))
     rows = rows[rows["size"] == rows.groupby(same)["size"].transform("max")]
     rows = rows.assign(point=rows.groupby([*same, "config"], sort=False).ngroup(), rank=verdict_rank(rows))
-    ranks = rows.groupby("point")["rank"].agg(["min", "max"])
+    ranks = rows.groupby("point")["rank"].agg(["min", "max", "size"])
     trials = rows[rows["rank"] == rows["point"].map(ranks["min"])]
     points = trials.drop_duplicates("point").set_index("point")
     points["status"] = ranks["max"].map({rank: status for status, rank in RANK.items()})
+    counts = trials.groupby("point").agg(count=("rank", "size"), rank=("rank", "first"), rounds=("rounds", "max"))
+    counts.insert(0, "tried", ranks["size"])
+    points["shown"] = pd.Series({of[0]: _shown_words(*of[1:]) for of in counts.itertuples()}, dtype=object)
     is_pooled = trials.groupby("point")["seconds_median"].nunique() > 1
     once = trials.drop_duplicates(["point", "pooled"])  # all rounds of a trial have the same times
     work = once[rates].mul(once["seconds_median"], axis=0).assign(point=once["point"]).groupby("point").median()
@@ -445,18 +448,25 @@ def _curve(label, rows, with_ends, ends, is_over_size=True):
         earlier=rows["earlier"].to_numpy(),
         band=bool(seeds.any()) and len(rows) > 1 and is_over_size,
         ends=(*(ends if has_own_range.any() else ()), *([POOLED_RANGE] if rows["pooled"].any() else ())),
-        partial=bool((rows["count"] < rows["tried"]).any()),
+        shown=np.array(
+            [_shown_words(*of) for of in zip(*(rows[name] for name in ("tried", "count", "rank", "rounds")))]
+        ),
     )
 
 
 def _count_words(tried, count, seeds, rank, rounds, trials):
-    """Returns words for the trials of a point: "3 seeds", or "the 2 of 3 trials that passed" if it shows only those
-    with the best verdict. Returns an empty text for a single trial. `tried`, `count`: numbers of records, of which a
-    trial has at most `rounds`. `rank`: the verdict, or -1 for several verdicts."""
-    if count < tried:
-        records = "rounds" if rounds > 1 else "trials"
-        return f"the {count} of {tried} {records} {VERDICT_WORDS.get(rank, 'with the best verdict')}"
-    return f"{trials} {'seeds' if seeds == trials else 'trials'}" if trials > 1 else ""
+    """Returns words for the trials of a point: `_shown_words`, or "3 seeds"; an empty text for a single trial."""
+    all_words = f"{trials} {'seeds' if seeds == trials else 'trials'}" if trials > 1 else ""
+    return _shown_words(tried, count, rank, rounds) or all_words
+
+
+def _shown_words(tried, count, rank, rounds):
+    """Returns "the 2 of 3 trials that passed" for a point that shows only the trials with the best verdict; an empty
+    text if it shows all. `tried`, `count`: numbers of records, of which a trial has at most `rounds`. `rank`: the
+    verdict, or -1 for several verdicts."""
+    records = "rounds" if rounds > 1 else "trials"
+    verdict = VERDICT_WORDS.get(rank, "with the best verdict")
+    return f"the {count} of {tried} {records} {verdict}" if count < tried else ""
 
 
 def numeric_parameters(records):

@@ -40,7 +40,7 @@ class Series:
     settings: object = None  # the parameters of each point, "blocks=8 threads=64"
     earlier: object = None  # "the run before" per point of an earlier run; empty for points of the last run
     ends: tuple = ("first to third quartile",)  # the meanings of `low` and `high`
-    partial: bool = False  # whether a point leaves out seeds or repetitions, because others have a better verdict
+    shown: object = None  # "the 7 of 8 trials that passed" per point that leaves out trials; empty for other points
 
 
 @dataclass
@@ -100,7 +100,7 @@ class Plot:
         limits; `far` (label -> number) counts them."""
         columns = {
             name: None if getattr(series, name) is None else np.asarray(getattr(series, name))[good]
-            for name in ("low", "high", "hollow", "hover", "settings", "earlier")
+            for name in ("low", "high", "hollow", "hover", "settings", "earlier", "shown")
         }
         x, y = np.asarray(series.x)[good], np.asarray(series.y, dtype=float)[good]
         if self.ylog:
@@ -140,17 +140,19 @@ def unpassed(drawn, xlabel=None):
     `xlabel` (for captions of papers), each status has its own sentence. It also names the parameters in which these
     answers differ from the others, and the sizes if the axis shows n. More than MOST_LINES_NAMED are only counted.
     """
-    begin = "Hollow marks are answers that did not pass"
+    begin = "Hollow marks have an answer that did not pass"
     if not any(series.hollow is not None and np.any(series.hollow) for series in drawn):
         return ""
     points = pd.DataFrame(
         [
-            (series.x[i] if isinstance(series.x[i], str) else series.label, series.x[i], setting, int(rank))
+            (series.x[i] if isinstance(series.x[i], str) else series.label, series.x[i], setting, int(rank), shown)
             for series in drawn
             if series.hollow is not None
-            for i, (setting, rank) in enumerate(zip(_settings(series), np.asarray(series.hollow, dtype=int)))
+            for i, (setting, shown, rank) in enumerate(
+                zip(_words(series, "settings"), _words(series, "shown"), np.asarray(series.hollow, dtype=int))
+            )
         ],
-        columns=["name", "x", "setting", "rank"],
+        columns=["name", "x", "setting", "rank", "shown"],
     )
     ranks = sorted(set(points["rank"]) - {0})
     if xlabel is None:
@@ -177,7 +179,9 @@ def _bad(points, rank, name, xlabel):
     words = f"{name} with {_chosen(differ)}" if differ else name
     if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
         words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
-    return words if len(bad) == len(points) else f"{words} ({len(bad)} of {counted(len(points), 'point')})"
+    notes = [] if len(bad) == len(points) else [f"{len(bad)} of {counted(len(points), 'point')}"]
+    notes += [f"shown: {_listed(bad['shown'].replace('', 'all trials').unique())}"] if any(bad["shown"]) else []
+    return f"{words} ({'; '.join(notes)})" if notes else words
 
 
 def merged(words, every):
@@ -212,8 +216,9 @@ def _trial(name):
     return name.partition(": ")[0]
 
 
-def _settings(series):
-    return series.settings if series.settings is not None else [""] * len(series.x)
+def _words(series, name):
+    """Returns the texts of a field with one text per point; empty texts if the series does not have them."""
+    return getattr(series, name) if getattr(series, name) is not None else [""] * len(series.x)
 
 
 def parameters(plot, drawn):
@@ -324,12 +329,12 @@ def _by_name(plot, drawn):
     """Converts a plot whose points all have the same x to bars, one per point. A bar's name has the parameters in which
     the bars differ, and says which earlier run it is from, if any; `hover` has all parameters."""
     x = drawn[0].x[0]
-    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "hover", "settings", "earlier")}
+    names, columns = [], {name: [] for name in ("y", "low", "high", "hollow", "hover", "settings", "earlier", "shown")}
     for series in sorted(drawn, key=lambda s: s.plain):
         for i in range(len(series.x)):
             names.append(series.label or plot.ylabel)
             columns["y"].append(float(series.y[i]))
-            for name in ("low", "high", "hollow", "hover", "settings", "earlier"):
+            for name in ("low", "high", "hollow", "hover", "settings", "earlier", "shown"):
                 unknown = {"low": np.nan, "high": np.nan, "hollow": False}.get(name, "")
                 values = getattr(series, name)
                 columns[name].append(unknown if values is None else values[i])
@@ -342,8 +347,7 @@ def _by_name(plot, drawn):
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
     ends = tuple(dict.fromkeys(words for s in drawn if s.low is not None for words in s.ends))
     note = " ".join(filter(None, [plot.note, "Squares: earlier runs." if any(columns["earlier"]) else ""]))
-    partial = any(s.partial for s in drawn)
-    series = [Series("", [names[i] for i in order], ends=ends, partial=partial, **columns)]
+    series = [Series("", [names[i] for i in order], ends=ends, **columns)]
     return replace(plot, kind="bars", title=title, note=note, series=series)
 
 

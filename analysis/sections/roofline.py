@@ -95,7 +95,7 @@ def _figures(rows, trials):
         def points(column, part=part, name=name):
             return [
                 Series(label, p["intensity"].to_numpy(), p[column].to_numpy(), hover=_point_labels(p), line=False,
-                       hollow=verdict_rank(p), settings=p["settings"].to_numpy())
+                       hollow=verdict_rank(p), settings=p["settings"].to_numpy(), shown=p["shown"].to_numpy())
                 for label, p in part.groupby(name)
             ]  # fmt: skip
 

@@ -307,10 +307,13 @@ class FiguresTest(unittest.TestCase):
         for sizes in ((64, 128), (64,)):  # several sizes are drawn as lines, a single one as bars
             night = fixture.Night("verdicts")
             for n, seed, method in itertools.product(sizes, (1, 2, 3), ("crout", "lapack")):
-                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}"}
+                more = {"matrix_seed": seed, "matrix_digest": f"{n}{seed}", "key": f"{n}{seed}{method}", "gpu": GPU}
                 status = "failed" if seed == 3 and method == "crout" else "pass"
                 night.trial("gesv", method, n, 1e-6 * n * seed, status=status, scatter=0, **more)
-            ((_, kept, caption),) = [plot for name, plot in drawn(night).items() if name.startswith("time-")]
+            plots = drawn(night)
+            for name in ("time-gesv-double", "rate-gesv-double", "roofline-double"):
+                self.assertIn("(shown: the 2 of 3 trials that passed)", plots[f"{name}-NVIDIA_Test_100"][2])
+            _, kept, caption = plots["time-gesv-double-NVIDIA_Test_100"]
             hover = [words for series in kept for words in series.hover]
             self.assertEqual(sum(words.endswith("the 2 of 3 trials that passed") for words in hover), len(sizes), hover)
             self.assertEqual(sum(words.endswith("3 seeds") for words in hover), len(sizes), hover)
