@@ -68,7 +68,7 @@ sweep:
   - {problem: poinv, method: [recursive, cusolver, lapack], n: *orders, matrix: *spd}
   - {problem: trtri, method: [levels, cusolver, lapack], n: *orders, matrix: *triangular}
   # Methods that can be the fastest only for large matrices.
-  - {problem: gesv, method: [residues, halves], n: &large {cuda: [2k, 2897, 4k, 5793, 8k, 10k], emulated: 48, host: 64}, nrhs: [1, 64]}
+  - {problem: gesv, method: [residues, halves], n: &large {cuda: [2k, 2897, 4k, 5793, 8k, 10k], emulated: 48, host: 64}, nrhs: [1, 8, 64]}
   - {problem: getrf, method: [residues, halves], n: *large}
   # Methods for batches of small systems, on a single system up to order 512.
   - {problem: getrf, method: [batched, cublas], n: &small {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512], emulated: [16, 48], host: 64}}

@@ -64,6 +64,7 @@ void add(LogTime& cell, const Group& group, int& count) {
   merge(cell.median, median);
   merge(cell.q1, std::min(group.q1, median));
   merge(cell.q3, median < group.median ? median : group.q3);
+  merge(cell.replay, group.replay);
 }
 
 /// Returns the index of a value in a list; appends the value if it is missing.
@@ -260,7 +261,7 @@ void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std:
         const double fraction = (coordinate_at(k) - start) / length;
         const auto between = [&](double a, double b) { return a + fraction * (b - a); };
         time_at(k) = {between(low.median, high.median), between(low.q1, high.q1), between(low.q3, high.q3),
-                      /*has_failed=*/false};
+                      between(low.replay, high.replay), /*has_failed=*/false};
       }
     }
     before = i;

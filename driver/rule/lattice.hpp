@@ -21,6 +21,7 @@ namespace gaussweep::driver {
 /// The natural logarithm of a time in seconds, with its quartiles. NaN: unknown.
 struct LogTime {
   double median = io::Record::unknown, q1 = io::Record::unknown, q3 = io::Record::unknown;
+  double replay = io::Record::unknown;  ///< of the time on the GPU alone, without launch overhead
   /// True if the method was skipped or did not pass. No time is interpolated across such a size.
   bool has_failed = false;
   bool is_known() const { return !has_failed && !std::isnan(median); }

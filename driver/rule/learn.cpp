@@ -24,6 +24,9 @@ constexpr int no_method = -1;
 /// Two methods tie if their interquartile ranges overlap and their medians differ by at most this fraction.
 /// Noisy times overlap even if one method takes several times as long, so overlap alone is no tie.
 constexpr double max_tie_regret = 0.1;
+/// Two methods also tie if their times on the GPU alone are equal (within the tolerance) and their medians
+/// differ by at most this fraction. The difference is then the noise of kernel launches.
+constexpr double max_launch_noise = 0.3;
 
 /// The methods that may be chosen at each order, for a range of batches and right-hand sides.
 struct Candidates {
@@ -136,7 +139,9 @@ Candidates Partition::candidates_at(int b, int r) const {
         const double regret = time.median - best->median;  // of logarithms
         log_regrets[m] += regret;
         const bool is_tie = time.q1 < best->q3 && regret <= std::log1p(max_tie_regret);
-        if (regret <= tolerance_ || is_tie) layer_mask |= Mask{1} << m;
+        const bool is_launch_noise =
+            std::fabs(time.replay - best->replay) <= tolerance_ && regret <= std::log1p(max_launch_noise);
+        if (regret <= tolerance_ || is_tie || is_launch_noise) layer_mask |= Mask{1} << m;
       }
       mask &= layer_mask;
     }

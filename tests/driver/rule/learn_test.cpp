@@ -92,6 +92,17 @@ TEST(LearnRule, GivesTiesToTheVendorAndNeedsNoThreshold) {
   EXPECT_EQ(boxes_of(learn_rule(results, 0.001)), 2u);
 }
 
+TEST(LearnRule, TimesThatDifferOnlyByLaunchesTie) {
+  io::Results results;
+  results.records.push_back(formula_record(
+      "batched", [](double, double, double) { return 20e-6; }, 512));
+  results.records.push_back(formula_record(
+      "cusolver", [](double, double, double) { return 25e-6; }, 512));
+  EXPECT_EQ(method_at(learn_rule(results), question_at(512)), "batched");
+  for (io::Record& r : results.records) r.replay_median = 5e-6;
+  EXPECT_EQ(method_at(learn_rule(results), question_at(512)), "cusolver");
+}
+
 TEST(LearnRule, CountsOnlyMethodsThatPassed) {
   io::Results results = two_methods({256, 512, 768});
   for (io::Record& r : results.records) {
