@@ -10,7 +10,7 @@
 /// Each thread tracks the positions that LAPACK's row exchanges would give its rows, and stores the rows at
 /// these positions at the end.
 ///
-/// Needs compute capability 9.0 (clusters, st.async). Ties go to the first element, as in LAPACK's idamax.
+/// Needs compute capability 9.0 (clusters, st.async). Ties go to the first element, as in BLAS's idamax.
 
 #include <cmath>
 #include <cstdint>
@@ -60,8 +60,8 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 
 }  // namespace detail
 
-/// The number of clusters per launch of factor_panel that only exchange rows (see factor_panel). It is larger
-/// if each cluster has only one block.
+/// The number of clusters per launch of factor_panel that only exchange rows. It is larger if each cluster
+/// has only one block.
 template <Senders SentBy>
 constexpr int row_exchange_clusters = SentBy == Senders::block ? 8 : 1;
 
@@ -82,8 +82,8 @@ struct PanelMemory {
 /// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
 /// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of
 /// the panel, and end. The last `row_exchange_clusters` clusters exchange rows in the columns left of the
-/// previous panel and in the permutations. The kernel may be launched early (programmatic dependent launch)
-/// and waits for the previous kernel. With Senders::block a cluster has one block.
+/// previous panel and in the permutations Update::rows_at. The kernel may be launched early (programmatic
+/// dependent launch) and waits for the previous kernel. With Senders::block a cluster has one block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows),
 /// sizeof(PanelMemory) bytes of dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(Threads, 1)
                            row_exchange_clusters<SentBy> * static_cast<int>(blocks) * warps);
     return;
   }
-  // This cluster's first column, counted from the panel's end.
+  // The first column that this cluster updates, counted from the panel's end.
   const int right_begin = (cluster - 1) * Columns;
   T* const own_columns = cluster == 0 ? a : a + (cols + right_begin) * lda;
   const int own_count = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(Threads, 1)
   }
   if (thread == 0 && rank == 0 && first_zero != no_row && *info == 0) *info = first + first_zero + 1;
 #else
-  __trap();  // the registry requires compute capability 9.0
+  __trap();  // never runs: the callers require compute capability 9.0
 #endif
 }
 

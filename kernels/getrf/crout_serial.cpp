@@ -7,8 +7,8 @@
 /// Workspace: n elements. A must be strongly regular: a zero leading minor gives info > 0, and a small one
 /// gives inaccurate factors.
 ///
-/// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). Without row exchanges |L| |U| may be far larger than |A|.
+/// Error: |A - L U| is of the order n u |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.3). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/method.hpp"

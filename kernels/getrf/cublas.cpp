@@ -4,9 +4,9 @@
 /// per matrix. Workspace: pointers to all matrices, written during the run. Accepts any matrix: a zero pivot
 /// gives info > 0.
 ///
-/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3). With partial pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U| (u:
+/// unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3). With
+/// partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

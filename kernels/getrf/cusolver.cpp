@@ -1,13 +1,13 @@
 /// getrf/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf.
 ///
 /// Layout: column-major; L (unit diagonal) and U overwrite A. Cost: 2/3 n^3 operations. Workspace: xgetrf's
-/// buffer, owned by VendorHandles. The method's declared workspace excludes it, because only cuSOLVER on a
-/// GPU can report its size. The first run of a size (the warm-up) allocates it. Accepts any matrix: a zero
-/// pivot gives info > 0.
+/// buffer, owned by VendorHandles (the cuBLAS and cuSOLVER handles of a Context). The method's declared
+/// workspace excludes it, because only cuSOLVER on a GPU can report its size. The first run of a size (the
+/// warm-up) allocates it. Accepts any matrix: a zero pivot gives info > 0.
 ///
-/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3). With partial pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U| (u:
+/// unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3). With
+/// partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,11 +1,11 @@
 /// getrf/cusolver_mg: LU with partial pivoting on several GPUs, cuSOLVERMg's Getrf.
 ///
 /// Layout: column-major, block columns distributed cyclically; L (unit diagonal) and U overwrite A. Cost: 2/3
-/// n^3 operations. Workspace: Getrf's buffers, which VendorHandles keeps; the first run of a size (the
-/// warm-up) allocates them. Accepts any matrix: a zero pivot gives info > 0.
+/// n^3 operations. Workspace: Getrf's buffers, which VendorHandles (the library handles of a Context) keeps;
+/// the first run of a size (the warm-up) allocates them. Accepts any matrix: a zero pivot gives info > 0.
 ///
-/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3).
+/// Error: NVIDIA documents no bound. The algorithm has this one: |P A - L U| is of the order n u |L| |U| (u:
+/// unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.3).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -63,7 +63,7 @@ __global__ void start_exchanges(Index* source, Index rows) {
 template <class T>
 class DistributedLu {
  public:
-  /// @param parts per GPU: A, and a workspace of multi_gpu_bytes
+  /// @param parts per GPU: its block columns of A, and a workspace of multi_gpu_bytes (workspaces.hpp)
   /// @param pivots LAPACK's pivots, but from 0, on the first GPU
   /// @param info on the first GPU; must be 0; set to the index (from 1) of the first zero pivot, if any
   DistributedLu(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* pivots,
@@ -169,7 +169,8 @@ class DistributedLu {
     subtract(/*row=*/l.columns, l.rows - l.columns, /*before=*/0, l.columns);
   }
 
-  /// Queues the remaining work with a panel: applies it to b, and copies its row order, pivots and info.
+  /// Queues the remaining work with a panel on background streams (distributed_panels.cuh): applies the panel
+  /// to b, and copies its row order, pivots and info.
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);

@@ -9,10 +9,10 @@
 /// panel therefore overlap the updates on all GPUs.
 ///
 /// The two background streams of a GPU split an update and do not wait for each other. This is safe as long
-/// as every column stays on its stream from one update to the next. The split depends only on the number of
-/// the GPU's remaining columns, so it changes only when the GPU owns the next panel. Its stream for
-/// computations then waits for both background streams, and both wait for the panel. Both streams therefore
-/// never update the same column at the same time.
+/// as the same stream updates a column every time. The split depends only on the number of the GPU's
+/// remaining columns, so it changes only when the GPU owns the next panel. The GPU's stream for computations
+/// then waits for both background streams, and both wait for the panel. Both streams therefore never update
+/// the same column at the same time.
 
 #include <cstddef>
 #include <vector>
@@ -57,8 +57,8 @@ class DistributedPanels {
 
   /// Queues the factorisation of the first `panels` block columns on the streams of all GPUs. The
   /// factorisation starts after the earlier work of the first GPU's stream; that stream then waits for the
-  /// end of the factorisation. A Device is one stream of a GPU, and the group's `stage` names the following
-  /// work for the recorded times.
+  /// end of the factorisation. A Device is one stream of a GPU. The group's `stage` names the work that
+  /// follows, for runs that measure the times of stages.
   /// @param factor factor(context, block): copies the block column to its panel and factors it; returns the
   /// bytes that the other GPUs need
   /// @param copy_back copy_back(device, block): copies the factors to the matrix, on the owner's stream for

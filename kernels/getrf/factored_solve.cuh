@@ -43,7 +43,8 @@ struct Batch {
   const int* info;        ///< LU: LAPACK's info of the factors
 };
 
-/// Returns the batch of a method's operands. @param pivot_rows null for Cholesky
+/// Returns the batch of a method's operands. @param pivot_rows for LU, the index in A of the pivot row of
+/// each step; null for Cholesky
 template <class T>
 Batch<T> batch_of(const Operands<T>& op, const int* pivot_rows) {
   const Shape& shape = op.shape;
@@ -199,7 +200,8 @@ class Solve {
     simt::end_copy_group();
   }
 
-  /// Performs the steps of both substitutions that use one square.
+  /// Performs the steps of both substitutions that use one square. `Down` is true in the forward
+  /// substitution, which goes from the first row down.
   __device__ void process(const lu::SquareOrder& current, const T* square) {
     if (current.begins_row()) set_sums_to_zero();
     if (current.i() != current.j()) {

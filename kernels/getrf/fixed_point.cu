@@ -8,13 +8,14 @@
 /// Layout: column-major; A is only read, L and U are a separate matrix. Cost: 2/3 n^3 operations per
 /// iteration; about 20 iterations for diagonally dominant A, 2 n at worst. Workspace: a second iterate if
 /// double-buffered. A must be strongly regular (no leading minor is 0). If a pivot is 0 after the last
-/// iteration, info > 0, and the report's convergence is `diverged` or `max_iterations`. If only the last
-/// pivot is 0, the iteration may converge, because no element is divided by the last pivot.
+/// iteration, info > 0, and the convergence in Context::report is `diverged` or `max_iterations`. If only the
+/// last pivot is 0, the iteration may converge, because no element is divided by the last pivot.
 ///
-/// Error: |A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3), if the iteration ends because no element changes (`change_tolerance: 0`): the
-/// factors then have the bits of Crout's method. A change_tolerance t > 0 changes each element of L U by up
-/// to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far larger than |A|.
+/// Error: |A - L U| is of the order n u |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.3), if the iteration ends because no element changes
+/// (`change_tolerance: 0`): the factors then have the bits of Crout's method. A change_tolerance t > 0
+/// changes each element of L U by up to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far
+/// larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

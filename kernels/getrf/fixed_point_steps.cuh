@@ -1,6 +1,6 @@
 #pragma once
-/// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2 (after ParILU, without a sparsity
-/// pattern), for getrf/fixed_point and gesv/lu_fixed_point.
+/// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2 (after ParILU, an iterative
+/// incomplete LU, but for all elements), for getrf/fixed_point and gesv/lu_fixed_point.
 ///
 /// L and U are stored in one column-major matrix without U's unit diagonal. The first iterate is A itself. An
 /// iteration computes every element from Crout's formulas and the previous iterate:
@@ -45,8 +45,8 @@ __device__ bool differs(T before, T after) {
 
 /// Updates one element per thread; neighbouring threads have neighbouring rows. `before` and `after` may be
 /// the same matrix. Threads may then read elements that other threads have already updated. On a GPU the
-/// iterates therefore differ from run to run; their limit does not. (The emulated device runs threads in
-/// order, so that one sweep is Crout's method.)
+/// iterates therefore differ from run to run; their limit does not. (The emulation on the CPU runs threads in
+/// order, so that one iteration in place is Crout's method.)
 template <class T>
 __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, MatrixView<T> after,
                                    FixedPointChanges* changes) {
@@ -97,13 +97,13 @@ __global__ void scale_start(MatrixView<T> a, MatrixView<T> lu) {
 
 /// Iterates from op.a, which is only read, and stores the factors in `lu`. The host reads the changes after
 /// every iteration. With the parameter `start` = matrix, the first iterate is A itself, as in Čejka's thesis.
-/// A may be far from L and U. With in-place updates on a GPU, elements can then grow until iteration 2 n,
-/// after which no element can change.
+/// This start may be far from L and U. With in-place updates on a GPU, elements can then grow until iteration
+/// 2 n, after which no element can change.
 ///
-/// Fills context.report. Its convergence is `converged` if no element changed by more than the tolerance;
-/// `diverged` if the last iterate is not finite or changed more than the first did; else `max_iterations`.
-/// The iteration cannot stagnate, because an unchanged iterate is the solution. @pre op.a and `lu` are n x n
-/// with ld = n
+/// Fills context.report. The convergence in this report is `converged` if no element changed by more than the
+/// tolerance; `diverged` if the last iterate is not finite or changed more than the first did; else
+/// `max_iterations`. The iteration cannot stagnate, because an unchanged iterate is the solution. @pre op.a
+/// and `lu` are n x n with ld = n
 template <class T>
 void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& parameters,
                            MatrixView<T> lu) {

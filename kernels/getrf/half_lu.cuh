@@ -1,6 +1,7 @@
 #pragma once
-/// The large products of getrf/halves (and of gesv/halves, geinv/halves): floats split into halves
-/// (gemm/half_products.cuh), if this is faster than the vendor's GEMM.
+/// The large products of getrf/halves, gesv/halves and geinv/halves. They are computed *by halves*: every
+/// float is split into two half-precision numbers (gemm/half_products.cuh). The vendor's GEMM computes all
+/// other products.
 
 #include "kernels/gemm/half_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -12,7 +13,8 @@ class HalfUpdates {
  public:
   static constexpr bool preconditions = false;
 
-  /// Takes workspace for a factorisation of order n and, if `includes_solves`, for solves with its factors.
+  /// Takes workspace for a factorisation of order n and, if `includes_solves`, also for solves with its
+  /// factors.
   HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
               Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),
@@ -32,7 +34,8 @@ class HalfUpdates {
     ++count_;
     return true;
   }
-  /// Returns the k from which all products are by halves, or 0 if measured rates decide per product.
+  /// Returns the parameter `least_inner`: the smallest k of products by halves, or 0 if measured rates decide
+  /// per product.
   std::int64_t least_inner() const { return least_inner_; }
   /// Returns the number of products by halves so far.
   int count() const { return count_; }
@@ -43,7 +46,7 @@ class HalfUpdates {
   int count_ = 0;
 };
 
-/// Factors P A = L U in place. The report's iterations are the number of products by halves.
+/// Factors P A = L U in place. Sets context.report.iterations to the number of products by halves.
 inline void factor_by_halves(Context& context, MatrixView<float> a, int* pivots, int* info,
                              const Parameters& parameters, Workspace& memory) {
   context.report = {};

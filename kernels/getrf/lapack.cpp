@@ -5,8 +5,9 @@
 /// OpenBLAS's internal workspace. Accepts any matrix: a zero pivot gives info > 0, and the factors are still
 /// valid.
 ///
-/// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). With partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
+/// Error: |P A - L U| is of the order n u |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.3). With partial pivoting the norm of |L| |U| rarely exceeds n
+/// times that of A.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-/// Kernels that recursive_lu.cuh launches between panels: row exchanges and triangular solves for U's rows.
+/// Kernels that recursive_lu.cuh launches between panels: row exchanges, and the triangular solves that
+/// compute rows of U.
 
 #include <cmath>
 #include <cstdint>
@@ -16,16 +17,16 @@ using gaussweep::lu::max_distributed_columns;
 using gaussweep::lu::max_exchanges_by_row;
 using gaussweep::lu::solve_rows;
 
-/// Applies a panel of `cols` columns to a column block (recursive_lu.cuh) of `columns` columns at `a`.
-/// `first` is the index in the matrix of the panel's first row. Columns [0, before) and [after, columns) get
-/// the panel's row exchanges. In [after, columns) the rows of the panel become rows of U, by substitution
-/// with the panel's unit lower triangle `l`. A thread block is one warp and takes 4 columns; each lane holds
-/// one row of the triangle.
+/// Applies a panel of `cols` columns to its column block, the `columns` columns at `a` that recursive_lu.cuh
+/// factors panel by panel. `first` is the index in the matrix of the panel's first row. Columns [0, before)
+/// and [after, columns) get the panel's row exchanges. In [after, columns) the rows of the panel become rows
+/// of U, by substitution with the panel's unit lower triangle `l`. A thread block is one warp and takes 4
+/// columns; each lane holds one row of the triangle.
 ///
-/// The first thread blocks apply the exchanges to the permutations `rows_at`, as if each were a column (see
-/// Update in panel_update.cuh, also for `order` and `parities`). If the panel took its pivots from a window
-/// of rows (window_panel.cuh), the last thread blocks compute L below this window. Each of them takes 32 of
-/// the `below_count` rows at `below`.
+/// The first thread blocks exchange the elements of the permutations `rows_at`, as if each were a column.
+/// Update in panel_update.cuh explains `rows_at`, `order` and `parities`. If the panel took its pivots from a
+/// window of rows (window_panel.cuh), the last thread blocks compute L below this window. Each of them takes
+/// 32 of the `below_count` rows at `below`.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(32)
   }
 }
 
-/// Sets the 2 * levels permutations of `order` elements to the identity.
+/// Sets the permutations of `order` elements, two per recursion level, to the identity.
 template <class Index>
 __global__ void start_permutations(Index* rows_at, int order) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -93,7 +94,8 @@ __global__ void start_permutations(Index* rows_at, int order) {
   for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
 }
 
-/// Resets a permutation to the identity, if only the exchanges of columns [first, first + count) changed it.
+/// Resets a permutation to the identity. @pre only the exchanges of columns [first, first + count) changed
+/// it; `pivots` count rows from 1
 __device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
@@ -225,7 +227,7 @@ __global__ void __launch_bounds__(solve_rows)
   for (int k = 0; k < 32; ++k) factor[k] = inside && (warp > 0 || k < lane) ? -factor[k] : T(0);
   GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
-    const int owner = first / 32;
+    const int owner = first / 32;  // the warp whose rows are solved in this iteration
     const int buffer_index = owner % 2;
     T next[32];
     if (warp > owner) {
@@ -269,8 +271,8 @@ __global__ void __launch_bounds__(solve_rows)
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
 /// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
 /// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
-/// @param max_column_sum if Corrects, a solution is corrected by one refinement step if a column sum of the
-/// tile or of its inverse exceeds this limit (needs_correction)
+/// @param max_column_sum limit of needs_correction. If Corrects, the solution gets one refinement step where
+/// a column sum of a diagonal tile or of its inverse exceeds this limit
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(solve_rows)
@@ -361,7 +363,7 @@ __global__ void __launch_bounds__(solve_rows)
     if (warp == owner + 1) load_triangle(element);
     __syncthreads();
     if (warp == owner + 1) store_triangle(element);
-    // The first tiles go to the owner and to the warps above it, whose rows are finished.
+    // The first tiles go to the owner and to the warps of earlier rows, which have no update to compute.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
       if (Corrects && corrects[owner % 2]) {
         solve_tile_by_inverses</*Corrected=*/true>(triangles[owner % 2], inverses[owner % 2],
@@ -401,7 +403,7 @@ __global__ void __launch_bounds__(solve_rows)
     __syncthreads();
   }
 #else
-  __trap();  // the registry requires compute capability 9.0
+  __trap();  // never runs: the callers require compute capability 9.0
 #endif
 }
 

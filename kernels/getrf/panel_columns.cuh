@@ -3,11 +3,12 @@
 /// (cluster_panel.cuh).
 ///
 /// Registers can only be indexed by constants, so the current column must always be in the same register. The
-/// columns are factored in slices of at most 8 columns. Within a slice each step shifts the row's elements
-/// left by one register, and the finished element enters at the slice's right end. After all steps of the
-/// slice, every element is back in its register. Then the columns right of the slice are updated: first by
-/// substitution in the pivot rows, then by a product. At the end the row is rotated left by one slice. One
-/// loop body therefore serves all columns, which keeps the code small enough for the instruction cache.
+/// columns are factored in slices of at most 8 columns. Within a slice each elimination step shifts a row's
+/// elements left by one register, and the finished element enters at the slice's right end. After all steps
+/// of the slice, every element is back in its register. Then the columns right of the slice are updated:
+/// first by substitution in the pivot rows, then by a product. At the end the row is rotated left by one
+/// slice. One loop body therefore serves all columns, which keeps the code small enough for the instruction
+/// cache.
 
 #include <cmath>
 #include <cstdint>
@@ -60,7 +61,8 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
 /// @param warp_best the warp's candidate for the first column, which was already sent
 /// @param has_next true if columns follow right of the slice
 /// @param first_zero set to the first column whose pivot is 0
-/// @param my_pivot set to the pivot's position if column `lane` of the panel is in this slice
+/// @param my_pivot set to the position of the pivot of column `lane` of the panel, if this column is in the
+/// slice
 template <class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                              unsigned slice_index, int count, bool has_next,

@@ -1,7 +1,8 @@
 #pragma once
-/// Exchanges pivot candidates among the warps that own a panel's rows, for panel_columns.cuh. The blocks of a
-/// cluster send messages to each other's shared memory. If the cluster has a single block, its warps read the
-/// block's shared memory instead.
+/// Exchanges pivot candidates among the warps that own a panel's rows, for panel_columns.cuh. A candidate is
+/// the largest element of the current column among the rows of a lane, warp or block. The blocks of a cluster
+/// send messages to each other's shared memory. If the cluster has a single block, its warps read the block's
+/// shared memory instead.
 ///
 /// A panel is factored in slices of at most 8 columns. A candidate's message contains its row's elements in
 /// the slice, so that every block can update the slice without further messages. The complete pivot row is
@@ -68,8 +69,9 @@ struct WarpCandidate {
   Choice choice;      ///< the lane with the best candidate
 };
 
-/// The exchange of candidates and pivot rows. Column `i` is relative to slice `slice_index`. Message slots
-/// are reused in the next slice, which starts only after all senders have finished the current one.
+/// The exchange of candidates and pivot rows. In the functions, column `i` is counted from the first column
+/// of slice `slice_index`. Message slots are reused in the next slice, which starts only after all senders
+/// have finished the current one.
 /// @tparam SentBy the senders of candidates
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 class CandidateExchange {
@@ -80,8 +82,9 @@ class CandidateExchange {
   static constexpr int slice = Memory::slice;
   using SliceMessage = Message<T, slice>;
 
-  /// Initialises the mbarriers. `cols`: columns of the panel, or 0 if this cluster factors no panel and uses
-  /// no mbarriers. No block may send a message before all blocks of the cluster have run this constructor.
+  /// Initialises the mbarriers. `cols` is the number of columns of the panel, or 0 if this cluster factors no
+  /// panel and uses no mbarriers. No block may send a message before all blocks of the cluster have run this
+  /// constructor.
   __device__ __forceinline__ CandidateExchange(Memory& memory, int cols)
       // The shuffle stops the compiler from recomputing the address at each use.
       : base_(__shfl_sync(0xffffffffu, simt::shared_address(&memory), 0)),

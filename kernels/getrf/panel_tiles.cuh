@@ -5,7 +5,8 @@
 /// A thread keeps its part of a panel in an array `a` of 32 registers: one row of 32 columns, or two rows of
 /// 16 columns. Before a product, the four threads of a quad exchange parts of their rows (transpose_quads):
 /// each then has a quarter of the columns of all four rows. Let J be 1/8 of the panel's columns: 4 or 2.
-/// Thread t of quad g then has the columns 2Jt, …, 2Jt + 2J - 1 of the rows 4g, …, 4g + 3:
+/// Thread t of quad g (lane 4g + t of the warp) then has the columns 2Jt, …, 2Jt + 2J - 1 of the rows 4g, …,
+/// 4g + 3:
 ///   a[2Ji + Jq + j] is column 2Jt + Jq + j of row 4g + i,  for 0 <= i < 4, 0 <= q < 2, 0 <= j < J.
 /// With two rows per thread, the elements from a[16] on are those of rows 4g + 32, …, 4g + 35, in the same
 /// order. The array `a` then has the thread's elements of D in the 8 x 8 products of triangle_tiles.cuh. The
@@ -25,8 +26,9 @@ constexpr int panel_elements = 32;  ///< elements of a panel per thread
 constexpr int tile_order = 8;   ///< order of a tile on tensor cores; elimination steps per group in double
 constexpr int group_steps = 4;  ///< elimination steps per group, between two barriers, in float
 
-/// The work split of a thread block for systems of up to Rows rows. A thread keeps `RowsPerThread` rows of a
-/// panel, 32 apart. `ResidentThreads`: threads per multiprocessor, which limits the registers per thread.
+/// The work split of a thread block for systems of up to Rows rows. A thread keeps `RowsPerThread_` rows of a
+/// panel, 32 apart. `ResidentThreads` is the wanted number of threads per multiprocessor, which limits the
+/// registers per thread.
 template <int Rows, int RowsPerThread_ = 1, int ResidentThreads = 512>
 struct WorkSplit {
   static constexpr int RowsPerThread = RowsPerThread_;
@@ -36,7 +38,7 @@ struct WorkSplit {
       width + (RowsPerThread == 1 ? 4 : 2);  ///< leading dimension of rows in shared memory
   /// Leading dimension of a diagonal block of U in shared memory. The diagonal is in the additional column.
   static constexpr int block_pitch = width + 1;
-  static constexpr int blocks = ResidentThreads / threads;  ///< thread blocks per multiprocessor
+  static constexpr int blocks = ResidentThreads / threads;  ///< resident thread blocks per multiprocessor
 
   /// Returns the block size for a system of order n: whole warps, at most `threads` threads.
   static dim3 threads_of(std::int64_t n) {
@@ -47,8 +49,9 @@ struct WorkSplit {
 
 /// Calls launch(split) with the first WorkSplit of the list that has at least n rows. For LU in double of
 /// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
-/// faster (docs/notebook/batches.md), unless all systems are resident at once with more registers. (Cholesky
-/// up to order 128 keeps its split, which selects the algorithm.)
+/// faster (docs/notebook/batches.md), unless all systems are resident at once with more registers. Cholesky
+/// up to order 128 keeps its split even then, because the split also selects the algorithm
+/// (Panels::has_products).
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
 void with_work_split(const Context& context, const Shape& shape, Launch&& launch) {
@@ -155,12 +158,13 @@ __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
 }
 
 /// A thread's fragments of A for eight k indices: [e][h][i] is in column 2t + h and in row
-/// PanelRows::first_of_four(e) + i.
+/// PanelRows::first_of_four(e) + i. The top of this file defines t.
 template <int RowsPerThread>
 using Left = double[RowsPerThread][2][4];
 
 /// Computes D += A B for all tiles, over eight k indices; `a` holds D as laid out by transpose_quads. Calls
-/// load(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t + h, Jg + j + 1).
+/// load(h, j, b0, b1) to load b0 = B(2t + h, Jg + j) and b1 = B(2t + h, Jg + j + 1). The top of this file
+/// defines J, g and t.
 template <int RowsPerThread, class Load>
 __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left<RowsPerThread>& left,
                                          Load&& load) {

@@ -217,9 +217,9 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   }
 }
 
-/// Computes v -= L U without tensor cores. A thread reads rows `row`, `row` + `step`, … of L from global
-/// memory, at most row `rows` - 1. `l`: the previous panel, from the current panel's first row on. The
-/// constructor starts the first loads of L (prologue).
+/// Computes v -= L U without tensor cores, where v holds a thread's rows. A thread reads rows `row`, `row` +
+/// `step`, … of L from global memory, at most row `rows` - 1. `l` points to L of the previous panel, from the
+/// current panel's first row on. The constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, class T>
 class ProductWithL {
  public:

@@ -4,16 +4,16 @@
 /// matrix stays in global memory. Left-looking: a panel is loaded, updated by all earlier steps, factored and
 /// stored.
 ///
-/// LU: each thread reads only its own rows. Earlier elimination steps are applied in groups. For each group a
-/// thread loads its multipliers from global memory. The owners of the group's pivot rows store these rows in
-/// shared memory, not yet updated by the group's own steps. In double a group has eight steps, and one warp
-/// updates the pivot rows by substitution with the unit triangle of these steps. In float a group has four
-/// steps, and every thread applies the inverse of that triangle to its multipliers instead. Rows are
+/// In LU, each thread reads only its own rows. Earlier elimination steps are applied in groups. For each
+/// group a thread loads its multipliers from global memory. The owners of the group's pivot rows store these
+/// rows in shared memory, not yet updated by the group's own steps. In double a group has eight steps, and
+/// one warp updates the pivot rows by substitution with the unit triangle of these steps. In float a group
+/// has four steps, and every thread applies the inverse of that triangle to its multipliers instead. Rows are
 /// exchanged only at the end; each thread records the step in which its row was the pivot.
 ///
-/// Cholesky: the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
+/// In Cholesky, the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
 /// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
-/// eliminates like LU.
+/// eliminates step by step like LU, which is faster there.
 ///
 /// One right-hand side can be eliminated together with A, and is then solved for by back substitution. For
 /// several right-hand sides see factored_solve.cuh.
@@ -30,8 +30,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 
 /// A thread's part of the factorisation and solution of one system. The base class (panel_rows.cuh) holds the
-/// thread's rows. position_ has the rows' positions under LAPACK's row exchanges, i.e. the number of the
-/// elimination step once a row was the pivot. y_ has the rows' elements of the right-hand side.
+/// thread's rows. position_ has the positions that LAPACK's row exchanges would give the rows. The position
+/// of a pivot row is the number of its elimination step. y_ has the rows' elements of the right-hand side.
 /// @tparam S a WorkSplit
 /// @tparam Symmetric true for Cholesky, false for LU
 /// @tparam WithRhs one right-hand side is eliminated together with A
@@ -41,7 +41,8 @@ class Panels : PanelRows<T, S, Symmetric> {
   using Base = PanelRows<T, S, Symmetric>;
   using Base::Base;
 
-  /// Factors all of A in place without moving rows, and eliminates `rhs` if WithRhs. Returns LAPACK's info.
+  /// Factors all of A in place without moving rows. If WithRhs, also applies the elimination steps to `rhs`.
+  /// Returns LAPACK's info.
   __device__ int factor(const T* rhs = nullptr) {
     int info = 0;
     if (threadIdx.x == 0) shared_.info = 0;
@@ -210,8 +211,8 @@ class Panels : PanelRows<T, S, Symmetric> {
     for (int c = 0; c < width; ++c)
       a[c] = is_stored(0, first + c) ? *address_of(row(), first + c) - a[c] : T(0);
   }
-  /// Adds the products of four rows of L with the panel's rows of L^T to `a`, laid out as after
-  /// transpose_quads. The k index runs over the columns before `first`.
+  /// Adds the products of four rows of L with the panel's rows of L^T to `a`, which has the layout that
+  /// transpose_quads produces. The k index runs over the columns before `first`.
   __device__ __forceinline__ void add_on_tensor_cores(int first, T (&a)[panel_elements]) const {
     const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/first,
                                 /*is_row_major=*/system_.uplo == Uplo::upper);

@@ -4,10 +4,10 @@
 ///
 /// Toledo's recursion (S. Toledo, Locality of reference in LU decomposition with partial pivoting, SIAM J.
 /// Matrix Anal. Appl. 18, 1997): factor the left half of the columns, update the right half, factor its lower
-/// part, exchange the rows of the left half. The products then have the largest possible k, for which a GPU's
-/// GEMM is fastest. The recursion ends at ranges of several panels (column blocks), whose panels are factored
-/// from left to right. While one cluster factors a panel, other clusters of the same launch apply the
-/// previous panel to the rest of the column block.
+/// part, exchange the rows of the left half. The products then have the largest possible inner dimension k,
+/// for which a GPU's GEMM is fastest. The recursion ends at ranges of several panels (column blocks), whose
+/// panels are factored from left to right. While one cluster factors a panel, other clusters of the same
+/// launch apply the previous panel to the rest of the column block.
 
 #include <algorithm>
 #include <functional>
@@ -130,8 +130,8 @@ class RecursiveLu {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   }
 
-  /// Returns the number of rows of a product from `row` to the end. Rounds this number up to a multiple of 8
-  /// if the padding between columns may be overwritten.
+  /// Returns the number of rows of a product from `row` to the end. Rounds this number up to a multiple of 8,
+  /// with which FP16 products are faster, if the padding between columns may be overwritten.
   int rows_from(int row) const {
     const int rows = n_ - row;
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
@@ -180,7 +180,7 @@ class RecursiveLu {
     factor(first, left_count);
     if (should_continue_ && !aborted_ && right >= next_check_) {
       aborted_ = !should_continue_(right);
-      // Checks more often from n / 2 to 5 n / 8: much of the diagonal is known, most of the work remains.
+      // Checks more often from n / 2 to 5 n / 8: half of U's diagonal is known, but most of the work remains.
       next_check_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
     }
     if (aborted_) return;
@@ -294,8 +294,7 @@ class RecursiveLu {
     subtract_product(context_, products_, m, n, k, a, lda_, b, lda_, c, lda_);
   }
 
-  /// Returns the level of the permutations for parts of `width` columns: parts of level l have up to 64 * 2^l
-  /// columns.
+  /// Returns the recursion level of parts of `width` columns: parts of level l have up to 64 * 2^l columns.
   static int level_of(int width) {
     int level = 0;
     while (64 << level < width) ++level;

@@ -1,6 +1,7 @@
 #pragma once
-/// The large products of getrf/residues and gesv/residues: integer products modulo several 8-bit numbers
-/// (gemm/residue_products.cuh), if this is faster than the vendor's GEMM.
+/// The large products of getrf/residues, gesv/residues and geinv/residues. They are computed *by residues*:
+/// as integer products modulo several 8-bit numbers (gemm/residue_products.cuh). The vendor's GEMM computes
+/// all other products.
 
 #include "kernels/gemm/residue_products.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -35,7 +36,8 @@ class ResidueUpdates {
     count_ += moduli != 0;
     return moduli != 0;
   }
-  /// Returns the k from which all products are by residues, or 0 if measured rates decide per product.
+  /// Returns the parameter `least_inner`: the smallest k of products by residues, or 0 if measured rates
+  /// decide per product.
   std::int64_t least_inner() const { return least_inner_; }
   /// Returns the number of products by residues so far.
   int count() const { return count_; }
@@ -47,7 +49,7 @@ class ResidueUpdates {
   int count_ = 0;
 };
 
-/// Factors P A = L U in place. The report's iterations are the number of products by residues.
+/// Factors P A = L U in place. Sets context.report.iterations to the number of products by residues.
 template <class T>
 void factor_by_residues(Context& context, MatrixView<T> a, int* pivots, int* info,
                         const Parameters& parameters, Workspace& memory) {

@@ -10,12 +10,13 @@
 ///
 /// Workspace: the workspace of getrf/recursive. In addition per modulus: n^2 / 4 bytes for residues of the
 /// left operand, and 2048 columns of 9 n / 2 bytes. A column is n / 2 bytes of residues of the right operand
-/// and n 32-bit sums. The field `iterations` of the report is the number of products by residues.
+/// and n 32-bit sums. The field `iterations` of Context::report is the number of products by residues.
 ///
-/// Error: |P A - L U| is of the order n u |L| |U| (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., theorem 9.3). Every product by residues with k terms adds about k 2^-b max|l(i, :)| max|u(:, j)|
-/// to element (i, j). Here b is the number of bits that elements keep when they are rounded to integers (the
-/// formula is in gemm/residues.cu). The defaults are 15 moduli in double (b >= 50) and 8 in float (b >= 23).
+/// Error: |P A - L U| is of the order n u |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.3). Every product by residues with k terms adds about k 2^-b
+/// max|l(i, :)| max|u(:, j)| to element (i, j). Here b is the number of bits that elements keep when they are
+/// rounded to integers (the formula is in gemm/residues.cu). The defaults are 15 moduli in double (b >= 50)
+/// and 8 in float (b >= 23).
 
 #include "kernels/getrf/residue_lu.cuh"
 #include "kernels/tables.hpp"

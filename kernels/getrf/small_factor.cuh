@@ -9,7 +9,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The destination of the row exchanges: n integers per system, from 0. One of the pointers is null.
+/// The arrays that receive the row exchanges: n row indices per system, counted from 0. One of the pointers
+/// is null.
 struct PivotOutput {
   int* pivots;  ///< LAPACK's pivots
   int* order;   ///< the index of the pivot row of each step

@@ -22,7 +22,7 @@
 /// A symmetric system is factored as L D L^T without pivoting. Every step subtracts products of one column of
 /// the lower triangle only. Elimination in both triangles would be unstable: the triangles differ by rounding
 /// errors, and a small pivot amplifies the difference. Column k of L D is row k of D L^T, which back
-/// substitution and an upper factor need. For N <= 48 all columns of L D stay in shared memory.
+/// substitution and an upper Cholesky factor need. For N <= 48 all columns of L D stay in shared memory.
 
 #include <cmath>
 #include <cstdint>
@@ -37,7 +37,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The work split of a thread block for systems of order up to N.
+/// The work split of a thread block for systems of order up to N_. A *part* is one of a row's W_ threads.
 /// @tparam W_ threads per row
 /// @tparam Columns right-hand sides per system; part 0 of each row has their elements
 /// @tparam Symmetric the matrix is positive definite, and row k is the pivot of step k
@@ -48,14 +48,14 @@ struct WorkSplit {
   /// All columns of L D stay in shared memory.
   static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
   /// Cholesky factors are computed from L D with a single rounding per element. More roundings would make
-  /// residuals in units of n u visibly larger than LAPACK's at orders up to 3.
+  /// residuals in units of n u (u: unit roundoff) visibly larger than LAPACK's at orders up to 3.
   static constexpr bool rounds_once = Symmetric && N <= 4;
   static constexpr int columns = N / W;        ///< columns of A per thread
   static constexpr int rhs_columns = Columns;  ///< right-hand sides per thread of part 0
   static constexpr int rows = N <= 4    ? 4
                               : N <= 8  ? 8
                               : N <= 16 ? 16
-                                        : (N + 31) / 32 * 32;    ///< threads per part
+                                        : (N + 31) / 32 * 32;    ///< threads per part, one per row
   static constexpr int group = rows * W;                         ///< threads per system
   static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< systems per block
   static constexpr int threads = group * systems;
@@ -81,9 +81,9 @@ struct Padded : Storage {
 template <class T, class S>
 struct SharedStorage {
   alignas(16) T row[S::stages][S::W][S::columns];  ///< the pivot row, part by part
-  T rhs[S::stages][S::rhs_columns];
-  T factor[S::W > 1 ? S::rows : 1];  ///< per row: the multiplier in the current step
-  T candidate[S::warps];             ///< per warp: the value of its pivot candidate
+  T rhs[S::stages][S::rhs_columns];                ///< the pivot row's right-hand sides
+  T factor[S::W > 1 ? S::rows : 1];                ///< per row: the multiplier in the current step
+  T candidate[S::warps];                           ///< per warp: the value of its pivot candidate
   int candidate_row[S::warps];
   int flag;          ///< 1 if any_in_group has found a thread with a true value
   int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
@@ -124,8 +124,8 @@ __device__ __forceinline__ void wait_for_group() {
   }
 }
 
-/// A column-major n x n matrix. `a` is null for a thread group that has no system, because the batch has
-/// ended. Such a group factors the identity, so that all threads of a block reach the same barriers.
+/// A column-major n x n matrix. `a` is null for a thread group without a system, as in the last block of a
+/// batch. Such a group factors the identity, so that all threads of a block reach the same barriers.
 template <class T>
 struct System {
   T* a;
@@ -176,7 +176,7 @@ class Rows {
     return info_within(info);
   }
 
-  /// Solves U x = y. Afterwards `unknown` returns the unknown with index step().
+  /// Solves U x = y, with y the eliminated B. Afterwards `unknown` returns the unknown with index step().
   __device__ void substitute() {
     scale_ = inverse_power_of_two(pivot_);
     inverse_ = T(1) / (pivot_ * scale_);
@@ -206,16 +206,16 @@ class Rows {
   static __device__ bool any_that_synchronizes(bool value) {
     return S::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
   }
-  /// Multiplies the rows of A and B by powers of two and returns the factor of the thread's row. LU: the
-  /// largest element of each row of A is then in [1, 2). L D L^T: the factor is the same for all rows, and 1
-  /// unless all elements of A are tiny. X does not change. If `wanted` is false, the factor is 1.
+  /// Multiplies the rows of A and B by powers of two, which keeps X, and returns the factor of the thread's
+  /// row. For LU, the largest element of each row of A is then in [1, 2). For L D L^T, all rows have the same
+  /// factor, which is 1 unless all elements of A are tiny. If `wanted` is false, the factor is 1.
   __device__ T rescale(bool wanted) {
     T largest = 0;
     GAUSSWEEP_UNROLL
     for (int c = 0; c < S::columns; ++c) largest = std::fmax(largest, std::fabs(a_[c]));
     T scale = 1;
     if constexpr (S::symmetric) {
-      wait_for_group<S>();  // until shared_.flag is 0
+      wait_for_group<S>();  // until load_elements has set shared_.flag to 0
       if (!any_in_group(!wanted || (row_ < n_ && largest >= tiny)))
         scale = sizeof(T) == 8 ? T(0x1p200) : T(0x1p64);
     } else {

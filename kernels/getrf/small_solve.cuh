@@ -17,8 +17,8 @@ struct Batch {
 };
 
 /// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
-/// For 24 <= N <= 48 the mere presence of the second solve costs registers, which makes all systems 8 to 27 %
-/// slower (H200).
+/// For 24 <= N <= 48, code for a second solve would cost registers even if it does not run, and make all
+/// systems 8 to 27 % slower (H200).
 template <class S>
 constexpr bool solves_again = S::N <= 16 || S::N >= 64;
 
@@ -71,7 +71,7 @@ __device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* s
   solve_group<T, S, /*Rescales=*/true>(shared_of, batch, a, b, x, info, stores_answer);
 }
 
-/// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It prevents
+/// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It keeps
 /// solve_rescaled from raising the number of registers above what solve_group needs.
 template <class T, class S>
 constexpr int solve_blocks() {

@@ -4,9 +4,9 @@
 ///
 /// A float x is replaced by hi + lo: hi is x rounded to half, lo is x - hi rounded to half. Together they
 /// keep 22 of 24 bits. The sum hi hi + hi lo + lo hi is one product of half-precision matrices with three
-/// times the k range, accumulated in float. Tensor cores truncate, not round, when they add to the
-/// accumulator. The small products therefore come first, while the accumulator is small. After every
-/// `max_split_k` terms, cuBLAS adds the sum to C with rounding.
+/// times the k range, accumulated in float. Tensor cores truncate instead of rounding when they add to the
+/// accumulator. The small products (hi lo and lo hi) therefore come first, while the accumulator is small.
+/// After every `max_split_k` terms, cuBLAS adds the sum to C with rounding.
 ///
 /// The range of halves is 2^-24 to 65504. L and U are scaled by 2^4, so that `lo` does not underflow for
 /// elements of about 1. Elements above 4094 become infinite, which then shows in the factors. (|L| <= 1 with

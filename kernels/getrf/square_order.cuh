@@ -6,9 +6,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-/// An iterator over the squares of both triangles in the order of their use: first the rows of squares of L,
-/// from row `first` down; then the rows of squares of U, from the last one up. It visits the last diagonal
-/// square once, because both substitutions use this square consecutively.
+/// An iterator over the squares of both triangles in the order of their use. It first visits the rows of
+/// squares of L, from row `first` down, because the right-hand sides are 0 in earlier rows. Then it visits
+/// the rows of squares of U, from the last one up. It visits the last diagonal square once, because both
+/// substitutions use this square consecutively.
 class SquareOrder {
  public:
   __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}

@@ -1,4 +1,5 @@
-/// The registry's rows for the problem getrf: the problem itself and its methods.
+/// The registry's rows for the problem getrf: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
@@ -6,6 +7,9 @@
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/flops.hpp"
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE and FLOAT (float only) are
+// kernels that are compiled for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library()
+// marks the methods of vendor libraries, and in_batches() those that take many systems per call.
 GAUSSWEEP_DECLARE_IN(host, getrf_crout_serial)
 GAUSSWEEP_DECLARE_PORTABLE(getrf_fixed_point)
 GAUSSWEEP_DECLARE_IN(host, getrf_lapack)
@@ -36,7 +40,7 @@ ProblemRow problem_row() {
   row.flops = lu_flops;
   row.elements = elements_moved;
   row.verifier = {verifiers::lu_factors<float>, verifiers::lu_factors<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 30;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
 

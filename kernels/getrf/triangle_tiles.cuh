@@ -115,10 +115,11 @@ __device__ __forceinline__ bool needs_correction(const double* triangle, const d
 }
 
 /// Solves with a unit lower triangle of 32 rows for eight columns of `x` (row-major with leading dimension
-/// `stride`), by one warp, tile by tile: X_i = inverse_i (X_i - sum of L_ij X_j, j < i). The products on
-/// tensor cores are transposed: columns of x are rows of A and D. X_i are the rows of x in tile i.
-/// @tparam Corrected corrects every X_i by the inverse times its residual. `triangle` must then have zeros on
-/// and above its diagonal.
+/// `stride`), by one warp, tile by tile: X_i = L_ii^-1 (X_i - sum over j < i of L_ij X_j). The products on
+/// tensor cores are transposed: columns of x are rows of A and D. L_ij is an 8 x 8 tile of the triangle; X_i
+/// are the rows of x in tile i.
+/// @tparam Corrected true: corrects every X_i by L_ii^-1 times the residual of its equation. `triangle` must
+/// then have zeros on and above its diagonal.
 template <bool Corrected = false>
 __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, const double* inverses,
                                                        double* x, int stride) {

@@ -36,7 +36,7 @@ struct WindowMemory {
 };
 
 /// Factors the panel at `a` (column-major, lda) of at most `pivot_window_rows` rows and 32 columns in one
-/// block. `first` is the index in the matrix of the panel's first row: pivots (from 1) and exchanges refer to
+/// block. `first` is the index in the matrix of the panel's first row; pivots (from 1) and exchanges refer to
 /// rows of the matrix. `info`: set to the index (from 1) of the first zero pivot if it is still 0; the panel
 /// is then unusable.
 /// @pre sizeof(WindowMemory<T>) bytes of dynamic shared memory
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
   }
   if (thread == 0 && first_zero != no_row && *info == 0) *info = first + first_zero + 1;
 #else
-  __trap();  // the registry requires compute capability 9.0
+  __trap();  // never runs: the callers require compute capability 9.0
 #endif
 }
 

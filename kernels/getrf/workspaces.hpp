@@ -22,7 +22,8 @@ constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row c
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-/// With more row exchanges at a time, exchange_many (lu_updates.cuh) copies whole columns.
+/// Largest number of row exchanges that move single elements. For more, exchange_many (lu_updates.cuh) copies
+/// whole columns.
 constexpr int max_exchanges_by_row = 512;
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
@@ -33,8 +34,8 @@ constexpr int column_buffers = 132;
 constexpr std::int64_t leading_dimension(std::int64_t n) {
   return (n + 31) / 32 * 32;
 }
-/// Returns true if a contiguous matrix of order n is factored in a copy with leading_dimension(n). The
-/// reason: products of doubles are up to 1.5 times as fast if columns begin at multiples of 16 elements.
+/// Returns true if a contiguous matrix of order n is factored in a copy with leading_dimension(n). Products
+/// of doubles are up to 1.5 times as fast if columns begin at multiples of 16 elements.
 constexpr bool is_copied(std::int64_t n, std::size_t element) {
   return element == sizeof(double) && n >= 4096 && n % 16 != 0;
 }
