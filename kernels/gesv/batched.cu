@@ -1,11 +1,11 @@
 /// gesv/batched: many small systems, LU with partial pivoting and both substitutions.
 ///
-/// Source: gaussweep. A group of threads within a warp, or a whole block, solves one system. Each thread
-/// keeps one row of A and of up to four right-hand sides in registers (getrf/small_rows.cuh). A is read once
-/// per four right-hand sides, and only the answer is written. If the rows do not fit in registers, a thread
-/// block solves one system in panels of 32 columns (getrf/panels.cuh) and overwrites A. With rows in
-/// registers, intermediate results may overflow although X does not. Up to order 16 and from order 49 on, a
-/// system whose answer is not finite is therefore solved again with scaled rows.
+/// Source: developed for gaussweep. A group of threads within a warp, or a whole block, solves one system.
+/// Each thread keeps one row of A and of up to four right-hand sides in registers (getrf/small_rows.cuh). A
+/// is read once per four right-hand sides, and only the answer is written. If the rows do not fit in
+/// registers, a thread block solves one system in panels of 32 columns (getrf/panels.cuh) and overwrites A.
+/// With rows in registers, intermediate results may overflow although X does not. Up to order 16 and from
+/// order 49 on, a system whose answer is not finite is therefore solved again with scaled rows.
 ///
 /// Larger systems with several right-hand sides need two launches: getrf/batched overwrites A by L and U, and
 /// the second launch solves with them, a few right-hand sides per warp (getrf/factored_solve.cuh).
@@ -15,9 +15,9 @@
 /// two launches one index per row. A pivot that is exactly 0 gives info > 0, and the answer is then not
 /// finite. n <= 512.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
-/// of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n
+/// times that of A.
 
 #include "kernels/getrf/factored_solve.cuh"
 #include "kernels/getrf/small_factor.cuh"

@@ -7,8 +7,8 @@
 /// A must be strongly regular: a zero leading minor gives info > 0 and leaves b unchanged. The systems of a
 /// batch are solved one after the other.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/getrf/crout_steps.hpp"
 #include "kernels/registry/batch.hpp"

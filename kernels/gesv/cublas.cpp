@@ -5,8 +5,8 @@
 /// pivot gives info > 0, and the answer is then not finite.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |b - A x| is of the order n u |L| |U| |x|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4). With
+/// partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

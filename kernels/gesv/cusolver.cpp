@@ -1,13 +1,14 @@
 /// gesv/cusolver: LU with partial pivoting on the GPU, cuSOLVER's xgetrf and xgetrs.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: n pivots
-/// and xgetrf's buffer, both owned by VendorHandles. The method's declared workspace excludes them, because
-/// only cuSOLVER on a GPU can report the buffer's size. The first run of a size (the warm-up) allocates them.
-/// A must be nonsingular: a zero pivot gives info > 0, and the answer is then not finite.
+/// and xgetrf's buffer, both owned by VendorHandles (the cuBLAS and cuSOLVER handles of a Context). The
+/// method's declared workspace excludes them, because only cuSOLVER on a GPU can report the buffer's size.
+/// The first run of a size (the warm-up) allocates them. A must be nonsingular: a zero pivot gives info > 0,
+/// and the answer is then not finite.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |b - A x| is of the order n u |L| |U| |x|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4). With
+/// partial pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

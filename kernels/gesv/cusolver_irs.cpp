@@ -1,14 +1,15 @@
 /// gesv/cusolver_irs: LU in a lower precision with iterative refinement on the GPU, cuSOLVER's IRSXgesv.
 ///
-/// Layout: column-major; X is a separate matrix. One right-hand side, as GMRES requires. Cost: 2/3 n^3
-/// operations in the precision `lowest`, and 4 n^2 per iteration. If refinement fails, which a singular
-/// matrix also causes, the method solves as gesv/cusolver does: cuSOLVER's own fallback reports no info.
-/// Workspace: n pivots and cuSOLVER's buffers, which VendorHandles owns, because only cuSOLVER on a GPU can
-/// report their sizes. The first run of a size (the warm-up) allocates them. The report has the number of
-/// iterations; its convergence is `converged`, or empty after the fallback.
+/// Layout: column-major; X is a separate matrix. Takes one right-hand side, as GMRES requires. Cost: 2/3 n^3
+/// operations in the precision of the parameter `lowest`, and 4 n^2 per iteration. If refinement fails, which
+/// a singular matrix also causes, the method solves as gesv/cusolver does: cuSOLVER's own fallback reports no
+/// info. Workspace: n pivots and cuSOLVER's buffers, which VendorHandles (the library handles of a Context)
+/// owns, because only cuSOLVER on a GPU can report their sizes. The first run of a size (the warm-up)
+/// allocates them. Context::report has the number of iterations, and the convergence `converged`, or none
+/// after the fallback.
 ///
 /// Error: NVIDIA documents no bound. With tf32, bfloat16 or half cuSOLVER may stop early: at n = 300 with
-/// tf32, the residual of a uniform system in double was 6e-6.
+/// tf32, the residual of a system with uniform random elements in double was 6e-6.
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -2,11 +2,11 @@
 ///
 /// Layout: column-major, block columns of A distributed cyclically, B on the first GPU; the answer replaces
 /// B. Cost: 2/3 n^3 + 2 n^2 nrhs operations. Workspace: the buffers of both functions, which VendorHandles
-/// keeps; the first run of a size (the warm-up) allocates them. A must be nonsingular: a zero pivot gives
-/// info > 0, and B is then unchanged.
+/// (the library handles of a Context) keeps; the first run of a size (the warm-up) allocates them. A must be
+/// nonsingular: a zero pivot gives info > 0, and B is then unchanged.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |b - A x| is of the order n u |L| |U| |x|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4).
+/// (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 9.4).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

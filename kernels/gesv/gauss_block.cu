@@ -1,6 +1,6 @@
 /// gesv/gauss_block: Gaussian elimination without pivoting by the threads of one block.
 ///
-/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of one block share each row operation; rows whose
+/// F. Fuhrmann, TU Wien 2017, section 4.3.1: the threads of one block split each row operation; rows whose
 /// element in the pivot column is 0 are skipped. One block then substitutes back with sum reductions. A batch
 /// uses one block per system.
 ///
@@ -9,8 +9,8 @@
 /// multiprocessor. Workspace: none. A must be strongly regular: a zero leading minor gives info > 0, and a
 /// small one gives an inaccurate answer.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). Without row exchanges |L| |U| may be far larger than |A|.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

@@ -3,23 +3,24 @@
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 and appendix ("impl 0" and "impl 1"): the rows are distributed
 /// cyclically over the blocks. Each block eliminates within its own rows (its stripe), independently of the
-/// other blocks. The next stage does the same with half the blocks, rounded up (halving), or with one block
-/// fewer (decrement). In the last stage one block makes the matrix triangular. If an element in the pivot
-/// column is already 0, an earlier stage has eliminated it and the elements below it in the stripe.
+/// other blocks. The next stage does the same with half the blocks, rounded up (method `halving`), or with
+/// one block fewer (method `decrement`). In the last stage one block makes the matrix triangular. If an
+/// element in the pivot column is already 0, an earlier stage has eliminated it and the elements below it in
+/// the stripe.
 ///
 /// Layout: [A | B] row-major, overwritten; X is a separate column-major matrix. Cost: about n^3 / 2
 /// multiply-adds in ceil(log2(blocks)) + 1 launches (halving) or `blocks` launches (decrement). Workspace:
-/// one int; for a pipelined back substitution also n + 1 ints, or 256 bytes per unknown for the thesis's
-/// locks. Every element of A and every leading minor of each stripe must be nonzero. With more than one block
-/// most pivots are off-diagonal elements: small pivots make the answer unstable. info > 0: the pivot of row
-/// `info` (from 1) was 0; it is the smallest such row in the first stage that failed. info < 0: the pipelined
-/// back substitution timed out, and the run counts as an error.
+/// one int; for a pipelined back substitution also n + 1 ints, or 256 bytes per unknown for the locks of the
+/// thesis. Every element of A and every leading minor of each stripe must be nonzero. With more than one
+/// block most pivots are off-diagonal elements: small pivots make the answer unstable. info > 0: the pivot of
+/// row `info` (from 1) was 0; it is the smallest such row in the first stage that failed. info < 0: the
+/// pipelined back substitution timed out, and the run counts as an error.
 ///
-/// Error: stage s computes A_s = L_s A_(s+1), where L_s holds the stage's pivots and factors. Therefore
-/// |b - A x| is of the order n u |L_1| |L_2| ... |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorems 9.3 and 9.4, applied to each stripe and stage). With one block this is
-/// elimination without row exchanges. With more blocks |L_1| |L_2| ... |U| may be far larger than |A|,
-/// because most pivots are off-diagonal elements.
+/// Error: stage s turns A_s into A_(s+1) with A_s = L_s A_(s+1), where L_s holds the stage's pivots and
+/// multipliers. Therefore |b - A x| is of the order n u |L_1| |L_2| ... |U| |x| (u: unit roundoff; Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorems 9.3 and 9.4, applied to each stripe
+/// and stage). With one block this is elimination without row exchanges. With more blocks |L_1| |L_2| ... |U|
+/// may be far larger than |A|, because most pivots are off-diagonal elements.
 
 #include "kernels/gesv/gauss_steps.cuh"
 #include "kernels/gesv/gauss_substitution.cuh"

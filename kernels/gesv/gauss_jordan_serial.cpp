@@ -11,8 +11,8 @@
 /// of A for any choice of pivots: this method fails for Hilbert and Cauchy matrices, which elimination with
 /// back substitution solves.
 ///
-/// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., theorem 14.5).
+/// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in the unit roundoff u (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 2nd ed., theorem 14.5).
 
 #include <algorithm>
 #include <cstdint>

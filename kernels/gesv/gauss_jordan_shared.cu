@@ -5,15 +5,15 @@
 /// multipliers of its tile's rows and the pivot row's elements in its tile's columns into shared memory.
 ///
 /// Layout: row-major, [A | B], in a batch [A_0 A_1 … | B_0 B_1 …]; the answer replaces B. Cost: n^3 / 2
-/// multiply-adds, n^3 elements read or written (both doubled if the parameter `grid` is `full`). As in the
-/// paper, each column also costs one synchronous transfer to the host. In a batch, one block per system finds
-/// the pivots without the host. Workspace: n elements. A must be nonsingular: a column without a nonzero
-/// pivot gives info > 0 and ends the method. The residual grows with the condition number of A for any choice
-/// of pivots: this method fails for Hilbert and Cauchy matrices, which elimination with back substitution
-/// solves.
+/// multiply-adds, n^3 elements read or written (both doubled if the parameter `grid` is `full`, with which
+/// every iteration updates all columns). As in the paper, each column also costs one synchronous transfer to
+/// the host. In a batch, one block per system finds the pivots without the host. Workspace: n elements. A
+/// must be nonsingular: a column without a nonzero pivot gives info > 0 and ends the method. The residual
+/// grows with the condition number of A for any choice of pivots: this method fails for Hilbert and Cauchy
+/// matrices, which elimination with back substitution solves.
 ///
-/// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in u (Higham, "Accuracy and Stability of
-/// Numerical Algorithms", 2nd ed., theorem 14.5).
+/// Error: |b - A x| <= 8 n u |L| |U| |U^-1| |U| |x| to first order in the unit roundoff u (Higham, "Accuracy
+/// and Stability of Numerical Algorithms", 2nd ed., theorem 14.5).
 
 #include "kernels/gesv/gauss_jordan_steps.cuh"
 #include "kernels/gesv/gauss_steps.cuh"

@@ -6,10 +6,10 @@
 /// host, which finds the pivot. The device exchanges the rows, computes the multipliers and subtracts the
 /// pivot row from all other rows. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper launches N x N threads in every iteration (parameter `grid`: full). All of them compute, even
-/// left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns 0 to k have no threads and
-/// keep their values. The answers of both grids have the same bits: in columns 0 to k - 1 the full grid only
-/// subtracts zeros, and in column k only the diagonal element is used later.
+/// The paper launches a thread per element of the whole matrix in every iteration (parameter `grid`: full).
+/// All threads compute, even left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns
+/// 0 to k have no threads and keep their values. The answers of both grids have the same bits: in columns 0
+/// to k - 1 the full grid only subtracts zeros, and in column k only the diagonal element is used later.
 
 #include <cmath>
 #include <cstdint>

@@ -9,9 +9,9 @@
 /// two thirds of gesv/gauss_jordan_serial's. Workspace: none. A must be nonsingular: a column without a
 /// nonzero pivot gives info > 0 and ends the method.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
-/// of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n
+/// times that of A.
 
 #include <algorithm>
 #include <cstdint>

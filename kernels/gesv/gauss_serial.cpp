@@ -12,9 +12,9 @@
 /// regular: a zero leading minor gives info > 0, and a small one gives an inaccurate answer. With pivoting,
 /// only a singular matrix gives info > 0.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). Without pivoting |L| |U| may be far larger than |A|. With pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). Without pivoting |L| |U| may be far larger than |A|. With
+/// pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The consequence of a factor of exactly 0 for the elimination with one pivot row.
+/// The consequence of a multiplier of exactly 0 while one pivot row eliminates its stripe.
 enum class ZeroFactor {
   skips_row,   ///< the row needs no update; the rows below it may need one
   ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe
@@ -36,9 +36,10 @@ __device__ inline void keep_smallest(int* info, int value) {
   }
 }
 
-/// The addresses of two ints: the row (from 1) of the first zero pivot in the previous stage and in the
-/// current stage; 0 if no pivot was 0. The blocks of a stage do not communicate, so every block runs until
-/// its stripe ends or until one of its pivots is 0. After a failed stage, the later stages do nothing.
+/// The addresses of two ints: the row (from 1) of the first zero pivot in the previous stage, and the same
+/// for the current stage. The int is 0 if no pivot was 0. The blocks of a stage do not communicate, so every
+/// block runs until its stripe ends or until one of its pivots is 0. After a failed stage, the later stages
+/// do nothing.
 struct StageInfo {
   const int* previous;  ///< null in the first stage
   int* current;         ///< *current is 0 before the stage

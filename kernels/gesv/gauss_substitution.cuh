@@ -5,7 +5,7 @@
 /// thesis does not have, one thread per block polls flags.
 ///
 /// [A | B] is row-major with a unit upper triangle in A; X is column-major, n x nrhs, ld = n. All variants
-/// add in the same order for any number of blocks, so that their answers have the same bits.
+/// add in the same order for any number of blocks, so that their answers agree to the last bit.
 
 #include <cmath>
 #include <cstdint>
@@ -146,8 +146,8 @@ __global__ void substitute_in_pipeline(const T* a, std::int64_t ld, int n, int n
   }
 }
 
-/// Number of polls of a lock after which a thread times out: about a minute on a GPU. The whole substitution
-/// takes at most seconds.
+/// Number of polls of a lock after which a thread times out. This many polls take about a minute on a GPU.
+/// The whole substitution takes at most seconds.
 constexpr std::int64_t max_lock_polls = std::int64_t{1} << 26;
 /// Number of polls after which a thread checks whether another thread timed out.
 constexpr std::int64_t polls_between_checks = 1024;

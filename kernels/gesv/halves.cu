@@ -4,9 +4,9 @@
 /// The factorisation, its parameters, its report and its buffers for products are those of getrf/halves (see
 /// there). Everything else is as in gesv/recursive.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/halves. With partial pivoting
-/// the norm of |L| |U| rarely exceeds n times that of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/halves. With partial
+/// pivoting the norm of |L| |U| rarely exceeds n times that of A.
 
 #include "kernels/float_rows.hpp"
 #include "kernels/getrf/half_lu.cuh"

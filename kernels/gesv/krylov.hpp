@@ -10,7 +10,8 @@
 
 namespace gaussweep::mixed {
 
-/// One GMRES cycle for one right-hand side. A relative residual is `scale` times the residual's 2-norm.
+/// One GMRES cycle for one right-hand side. A *relative residual* is the residual's 2-norm times the factor
+/// `scale` of start(). *Directions* are the preconditioned basis vectors of the Krylov space.
 class Krylov {
  public:
   /// Starts a cycle. @param norm the 2-norm of the first residual
@@ -43,14 +44,15 @@ class Krylov {
     return residuals_.back();
   }
 
-  /// Returns true if the residual has reached the target; false if it is NaN.
+  /// Returns true if the residual has reached the target, and false if the residual is NaN.
   bool has_reached_target() const { return !residuals_.empty() && residuals_.back() <= target_; }
 
   /// Discards the residuals from which is_slow() and is_hopeless() compute the rate of convergence. Call this
   /// if the next directions come from more accurate factors.
   void forget_rate() { residuals_ = {residuals_.back()}; }
 
-  /// Returns true if more than 8 further iterations would be needed at the rate of the last one.
+  /// Returns true if more than 8 further iterations would be needed at the rate of convergence of the last
+  /// one.
   bool is_slow() const {
     constexpr int max_further = 8;
     const std::size_t count = residuals_.size();

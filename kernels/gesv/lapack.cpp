@@ -4,9 +4,9 @@
 /// (ints), which this function allocates on the heap, and OpenBLAS's internal buffers. A must be nonsingular:
 /// a zero pivot gives info > 0 and leaves b unchanged.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
-/// of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n
+/// times that of A.
 
 #include <vector>
 

@@ -10,10 +10,11 @@
 /// A must be strongly regular (no leading minor is 0): if the final L has a 0 on its diagonal, info > 0, and
 /// the answer is not finite.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4), if the iteration ends because no element changes (`change_tolerance:
-/// 0`): the factors then have the bits of Crout's method. A change_tolerance t > 0 changes each element of L
-/// U by up to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far larger than |A|.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4), if the iteration ends because no element changes
+/// (`change_tolerance: 0`): the factors then have the bits of Crout's method. A change_tolerance t > 0
+/// changes each element of L U by up to n t (max|L| + max|U| + t). Without row exchanges |L| |U| may be far
+/// larger than |A|.
 
 #include "kernels/getrf/fixed_point_steps.cuh"
 #include "kernels/tables.hpp"

@@ -11,22 +11,22 @@ namespace gaussweep::mixed {
 
 constexpr int max_iterations_per_cycle = 30;  ///< iterations per GMRES cycle
 constexpr int max_cycles = 4;                 ///< GMRES cycles per right-hand side
-constexpr int column_slices = 32;             ///< column slices of A with separate partial sums
-constexpr int block_threads = 256;            ///< threads per block; each thread has one row
-constexpr int sample_order = 64;              ///< order of the submatrix that sample_pivots factors
-constexpr int scalar_doubles = 16;            ///< doubles reserved for the struct Scalars
-constexpr int reading_doubles = max_iterations_per_cycle + 4;  ///< doubles in the struct Readings
+constexpr int column_slices = 32;             ///< column slices of A, each with a partial sum of A x
+constexpr int block_threads = 256;            ///< threads per block
+constexpr int sample_order = 64;    ///< order of the submatrix of A for sample_pivots (mixed_steps.cuh)
+constexpr int scalar_doubles = 16;  ///< doubles reserved for Scalars (mixed_steps.cuh)
+constexpr int reading_doubles = max_iterations_per_cycle + 4;  ///< doubles in Readings (mixed_vectors.cuh)
 constexpr std::int64_t max_rhs_per_group = 64;                 ///< right-hand sides refined together
-/// From this number of right-hand sides on, triangular solves with the factors multiply by inverted diagonal
-/// blocks.
+/// From this number of right-hand sides on, triangular solves with the factors multiply by inverses of
+/// diagonal blocks.
 constexpr std::int64_t min_rhs_for_products = 33;
 constexpr std::int64_t block_order = 512;  ///< order of these diagonal blocks
-/// Smallest number of right-hand sides for which the vendor's GEMM multiplies by A, if A is in double.
+/// Smallest number of right-hand sides for which the vendor's GEMM computes A X, if A is in double.
 constexpr unsigned min_rhs_for_vendor = 9;
 /// Factors in float are tried if the expected time is below `margin` times that of factors in double. (With
 /// few right-hand sides gesv/mixed_gmres needs no margin.)
 constexpr double margin = 0.98;
-constexpr int max_rhs_per_thread = 8;  ///< right-hand sides per thread in multiply_slice
+constexpr int max_rhs_per_thread = 8;  ///< in multiply_slice (mixed_vectors.cuh)
 
 /// Returns the number of rows that a thread of multiply_slice has with nrhs right-hand sides.
 constexpr int rows_of_slice(int nrhs) {
@@ -38,7 +38,8 @@ constexpr std::int64_t row_blocks(std::int64_t n) {
   return (n + block_threads - 1) / block_threads;
 }
 
-/// multiply_triangle multiplies by tiles of this order. A band is the columns of one tile.
+/// The order of the tiles of A in multiply_triangle (mixed_triangle_product.cuh). A *band* is the columns of
+/// one tile.
 constexpr int band_order = 128;
 /// Returns the number of bands of a matrix of order n.
 constexpr std::int64_t band_count(std::int64_t n) {
@@ -73,11 +74,11 @@ inline double direct_solves_ms(double single, double k, std::int64_t nrhs) {
 inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   const std::int64_t vectors = ld * nrhs;
   return workspace_piece(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +
-         // R and C (mixed_steps.cuh); residuals and the solution
+         // R and C (mixed_steps.cuh); residuals and the solution; partial sums of products with A
          2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(vectors, sizeof(double)) +
          workspace_piece(sums_of_product(n, nrhs) * ld, sizeof(double)) +
          workspace_piece(column_slices * n, sizeof(double)) +
-         // basis and directions
+         // basis and directions (krylov.hpp); partial sums of projections; Scalars and Readings
          workspace_piece((max_iterations_per_cycle + 1) * vectors, sizeof(double)) +
          workspace_piece(max_iterations_per_cycle * vectors, sizeof(double)) +
          workspace_piece((max_iterations_per_cycle + 2) * row_blocks(n) * nrhs, sizeof(double)) +

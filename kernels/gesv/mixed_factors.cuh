@@ -1,7 +1,7 @@
 #pragma once
 /// The inputs and buffers of the float factorisations in the mixed-precision solvers (gesv/mixed_gmres,
-/// posv/mixed_gmres). Also the checks on the host that decide if a factorisation is accurate enough for
-/// refinement.
+/// posv/mixed_gmres). This file also has the checks on the host that decide if a factorisation is accurate
+/// enough for refinement.
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +27,12 @@ struct System {
   int n;
   unsigned blocks;  ///< number of row blocks, of `block_threads` rows each
   std::int64_t ld;  ///< leading dimension of vectors and factors; also the columns allocated for the factors
-  double* double_factors;  ///< the factors in double, valid after the conversion
-  float* float_factors;    ///< the factors in float until then, in the second half of the same memory
-  std::byte* solve_memory;
+  double* double_factors;   ///< the factors in double, valid after the conversion
+  float* float_factors;     ///< the factors in float until then, in the second half of the same memory
+  std::byte* solve_memory;  ///< workspace of the solves with the factors
   double *row_scale, *column_scale;           ///< the diagonals of R and C (mixed_steps.cuh)
   double *partial_sums, *spare_partial_sums;  ///< partial results, one vector per column slice in each
-  Scalars* scalars;
+  Scalars* scalars;                           ///< results of the measurements, on the device
 
   int columns_per_slice() const { return (n + column_slices - 1) / column_slices; }
   Scalars read() const {
@@ -41,8 +41,8 @@ struct System {
     return measured;
   }
 
-  /// Factors a sample of the matrix (sample_pivots). Rows and columns are scaled by `scale`, unless it is
-  /// null. Pivots below 2^`log2_limit` count as low.
+  /// Factors a sample of rows and columns of the matrix (sample_pivots). Rows and columns are scaled by
+  /// `scale`, unless it is null. Pivots below 2^`log2_limit` count as low.
   template <class E>
   void factor_sample(const E* matrix, std::int64_t ld_matrix, StoredPart stored_part, const double* scale,
                      double log2_limit) const {

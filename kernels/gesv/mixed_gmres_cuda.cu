@@ -30,12 +30,12 @@
 /// Layout: column-major; the answer replaces b; A is overwritten only by a fallback. Cost: 2/3 n^3 operations
 /// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
 /// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
-/// half-precision numbers per row and per column, 63 vectors per right-hand side, and partial sums of
-/// products. From 9 right-hand sides on, the workspace also has inverted diagonal blocks of the factors. If
-/// float is not tried, the workspace is that of gesv/recursive. The report's history holds, per iteration,
-/// the largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The report's convergence
-/// is `converged`, or empty after a fallback. `info` is 0, or that of gesv/recursive after a fallback. n <=
-/// 65536. Needs compute capability 9.0.
+/// half-precision numbers per row and per column (split operands), 63 vectors per right-hand side, and
+/// partial sums of products. From 9 right-hand sides on, the workspace also has inverted diagonal blocks of
+/// the factors. If float is not tried, the workspace is that of gesv/recursive. The history in
+/// Context::report holds, per iteration, the largest 2-norm of a residual, scaled so that it bounds |b - A x|
+/// / (|A| |x|). The convergence in the report is `converged`, or none after a fallback. `info` is 0, or that
+/// of gesv/recursive after a fallback. n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
 #include "kernels/gesv/mixed_refinement.cuh"

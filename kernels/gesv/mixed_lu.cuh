@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(block_threads)
   atomic_max_of_warp(&result->norm_of_a, sum);
 }
 
-/// Computes C, the maximum of 1 / C, and R A C in float, padded with zero rows to `ld_out` rows. Each block
-/// processes one column at a time.
+/// Computes C, the maximum of 1 / c over the elements c of C, and R A C in float, padded with zero rows to
+/// `ld_out` rows. Each block processes one column at a time.
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
@@ -111,9 +111,8 @@ class LuFactors {
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
   /// would not converge: if an element is not finite, the norm is out of range, or a pivot is 0. Also returns
-  /// false if a sample of the matrix, which is factored first, has several tiny pivots. The same holds if the
-  /// pivots of the factorisation decrease so fast that later pivots would be smaller than float's rounding
-  /// errors.
+  /// false if a sample of the matrix, which is factored first, has more than three tiny pivots. Also returns
+  /// false if the pivots decrease so fast that later pivots would be smaller than float's rounding errors.
   bool prepare_factors(Scalars& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

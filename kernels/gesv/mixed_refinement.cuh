@@ -18,8 +18,9 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Solves A X = B by flexible GMRES in double. The iteration solves R A C y = R b with x = C y; the diagonal
-/// matrices R and C scale rows and columns. The preconditioner is a factorisation of R A C in float.
+/// Solves A X = B by flexible GMRES in double. For each column b of B, with solution x, the iteration solves
+/// R A C y = R b with x = C y. The diagonal matrices R and C scale rows and columns. The preconditioner is a
+/// factorisation of R A C in float.
 /// @tparam T the type of A, B and X
 /// @tparam Factors LuFactors or CholeskyFactors
 ///
@@ -28,8 +29,9 @@ namespace gaussweep::cuda::mixed {
 /// convergence are not used. The host waits for the device only to read the few numbers that its decisions
 /// need.
 ///
-/// The convergence test compares residuals with max|y| min(C), a lower bound of max|x|. It must not use
-/// max|x| itself: large elements of x that belong to small columns of A may consist of rounding errors only.
+/// The convergence test compares residuals with max|y| min(C), a lower bound of max|x|; min(C) is the
+/// smallest diagonal element of C. The test must not use max|x| itself: large elements of x that belong to
+/// small columns of A may consist of rounding errors only.
 template <class T, class Factors>
 class Refinement {
  public:
@@ -82,7 +84,7 @@ class Refinement {
   }
 
   /// Solves for b (n x nrhs). If all answers converge, overwrites b with them and returns true; else leaves b
-  /// unchanged. Adds the iterations to the context's report.
+  /// unchanged. Adds the iterations to context.report.
   bool solve(T* b, std::int64_t ldb, std::int64_t nrhs) {
     context_.stage("refine");
     nrhs_ = static_cast<unsigned>(nrhs);
@@ -145,7 +147,7 @@ class Refinement {
     return host_readings;
   }
 
-  /// Computes w_ = R A C y, or w_ = R (b - A C y) if b is given, for all right-hand sides.
+  /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides.
   template <class Y>
   void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
@@ -185,7 +187,8 @@ class Refinement {
       first += count;
     }
   }
-  /// Computes the partial sums of A C y for the right-hand sides [first, first + count), R per thread.
+  /// Computes the partial sums of A C y for the right-hand sides [first, first + count); a thread has R of
+  /// them.
   template <int R, class Y>
   void multiply_some(const Y* y, unsigned first, unsigned count) {
     constexpr unsigned thread_rows = rows_of_slice(R);
@@ -211,7 +214,8 @@ class Refinement {
 
   /// Returns true if solves with the factors multiply by inverted diagonal blocks.
   bool uses_block_inverses() const { return max_nrhs_ >= min_rhs_for_products; }
-  /// Returns the object that inverts these blocks and solves with them. F: float or double.
+  /// Returns the object that inverts these blocks and solves with them. F is the type of the factors, float
+  /// or double.
   template <class F>
   BlockProducts<F> block_solver(const F* factors) {
     return {context_,  n64(),         factors,

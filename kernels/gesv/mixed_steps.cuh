@@ -28,7 +28,7 @@ struct Scalars {
   Largest max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
   double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
-  double low_pivots;        ///< number of pivots of the sample (sample_pivots) below a limit
+  double low_pivots;        ///< sample_pivots: number of pivots of the sample below a limit
   double smallest_sampled;  ///< the smallest pivot of the sample
   Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };

@@ -6,9 +6,10 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle. Stores them as an array
-/// partial(row, band), where a band is 128 columns of A. Each block multiplies a 128 x 128 tile of the
-/// triangle and, off the diagonal, also the transposed tile. Raises result->y to max |y|.
+/// Computes partial sums of A C y for a symmetric matrix A with one stored triangle and a diagonal matrix C
+/// (mixed_steps.cuh). Stores them as an array partial(row, band), where a band is 128 columns of A. Each
+/// block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the transposed tile. Raises
+/// result->y to max |y| if that is larger.
 template <class T, class Y>
 __global__ void __launch_bounds__(block_threads)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,

@@ -1,6 +1,7 @@
 #pragma once
 /// Vector kernels of the GMRES iteration in the mixed-precision solvers: products with the matrix, and
-/// orthogonalisation of the basis V of the Krylov space. R and C are the scales of mixed_steps.cuh.
+/// orthogonalisation of the basis V of the Krylov space. R and C are the diagonal scaling matrices of
+/// mixed_steps.cuh.
 ///
 /// A vector consists of one column per right-hand side, with leading dimension `ld`; blockIdx.y selects the
 /// right-hand side, except in multiply_slice. Partial sums over column slices, or over row blocks (the
@@ -24,9 +25,10 @@ static __global__ void clear_largest(Readings* result, int nrhs) {
   if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
-/// Computes A C Y for one slice of columns of A and `nrhs` <= R right-hand sides. Stores the result as an
-/// array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has `thread_rows` rows,
-/// `block_threads` apart. Raises result[r].y to max |y| of right-hand side r.
+/// Computes A C Y for one slice of columns of A and `nrhs` right-hand sides. The template argument R >= nrhs
+/// is the number of right-hand sides per thread, not the matrix R. Stores the result as an array partial(row,
+/// slice, right-hand side). blockIdx.y is the slice. A thread has `thread_rows` rows, `block_threads` apart.
+/// Raises result[r].y to max |y| of right-hand side r.
 template <class T, class Y, int R>
 __global__ void __launch_bounds__(block_threads)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,

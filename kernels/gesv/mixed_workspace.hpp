@@ -21,15 +21,16 @@ inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t e
          lu::workspace_bytes(n, element);
 }
 
-/// Returns the expected milliseconds of gesv/recursive in double on an H200: factorisation and solves.
+/// Returns the expected milliseconds of gesv/recursive in double on an H200: factorisation and solves. The
+/// constants here and in refined_ms were fitted to measured times (docs/notebook/mixed_precision.md).
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   return 0.0106 * k * k * k + 0.0974 * k * k + 0.764 * k +
          direct_solves_ms(0.04 * k + 0.0005 * k * k, k, nrhs);
 }
 
-/// Returns the expected milliseconds with factors in float on an H200. Assumes five to seven iterations,
-/// which uniform random matrices take. An H100 takes 0.5 to 1 ms more.
+/// Returns the expected milliseconds of gesv/mixed_gmres with factors in float on an H200. Assumes five to
+/// seven iterations, which uniform random matrices take. An H100 takes 0.5 to 1 ms more.
 inline double refined_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   const auto count = static_cast<double>(nrhs);

@@ -1,15 +1,15 @@
 /// gesv/multi_gpu: LU with partial pivoting of one matrix on several GPUs, and both substitutions.
 ///
-/// Factors as getrf/multi_gpu. The first GPU applies each panel's part of L^-1 to B during the factorisation.
-/// Back substitution goes through the block columns of U from the last to the first; B is copied to the GPU
-/// that owns the block column. On one GPU the method is gesv/recursive. Layout: column-major, block columns
-/// of A distributed cyclically, B on the first GPU; the answer replaces B. Cost: 2/3 n^3 + 2 n^2 nrhs
-/// operations on all GPUs together. Workspace per GPU: the workspace of getrf/multi_gpu, and n nrhs elements.
-/// A must be nonsingular: a zero pivot gives info > 0, and the answer is then not finite. n <= 131072. Needs
-/// compute capability 9.0 and peer access between the GPUs.
+/// Factors like getrf/multi_gpu. The first GPU applies each panel's part of L^-1 to B during the
+/// factorisation. Back substitution goes through the block columns of U from the last to the first; B is
+/// copied to the GPU that owns the block column. On one GPU the method is gesv/recursive. Layout:
+/// column-major, block columns of A distributed cyclically, B on the first GPU; the answer replaces B. Cost:
+/// 2/3 n^3 + 2 n^2 nrhs operations on all GPUs together. Workspace per GPU: the workspace of getrf/multi_gpu,
+/// and n nrhs elements. A must be nonsingular: a zero pivot gives info > 0, and the answer is then not
+/// finite. n <= 131072. Needs compute capability 9.0 and peer access between the GPUs.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4).
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4).
 
 #include "kernels/getrf/distributed_lu.cuh"
 #include "kernels/getrf/travelling_columns.hpp"

@@ -5,9 +5,9 @@
 /// workspaces of the factorisation and of the solve, and n pivots. A zero pivot gives info > 0, and the
 /// answer is then not finite. n <= 131072. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| is of the order n u |L| |U| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n times that
-/// of A.
+/// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 9.4). With partial pivoting the norm of |L| |U| rarely exceeds n
+/// times that of A.
 
 #include "kernels/getrf/recursive_lu.cuh"
 #include "kernels/tables.hpp"

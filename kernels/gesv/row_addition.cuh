@@ -4,7 +4,7 @@
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations), describes this without an implementation. The
 /// row-cyclic methods need this preparation, because they treat a zero element as already eliminated. They
-/// still fail if a leading minor of a stripe is 0.
+/// still fail if a leading minor of a stripe (the rows of one block) is 0.
 
 #include <cmath>
 #include <cstdint>
@@ -70,7 +70,7 @@ __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int
   }
 }
 
-/// Adds rows (add_rows_at_zeros) if the parameter `preparation` is add_rows.
+/// Runs add_rows_at_zeros if the parameter `preparation` is add_rows.
 template <class T>
 void prepare(Context& context, Operands<T>& op, const Parameters& parameters, int threads) {
   if (parameters.choice("preparation") != "add_rows") return;

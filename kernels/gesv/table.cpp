@@ -1,4 +1,5 @@
-/// The registry's rows for the problem gesv: the problem itself and its methods.
+/// The registry's rows for the problem gesv: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
@@ -11,6 +12,9 @@
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/trsv/workspaces.hpp"
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE and FLOAT (float only) are
+// kernels that are compiled for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library()
+// marks the methods of vendor libraries, and in_batches() those that take many systems per call.
 GAUSSWEEP_DECLARE_IN(host, gesv_gauss_serial)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_block)
 GAUSSWEEP_DECLARE_PORTABLE(gesv_gauss_cyclic_halving)
@@ -55,7 +59,7 @@ ProblemRow problem_row() {
   row.flops = flops_of;
   row.elements = elements_moved;
   row.verifier = {verifiers::system_solution<float>, verifiers::system_solution<double>};
-  row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 16;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
 
@@ -130,8 +134,8 @@ Method cyclic_shared() {
   return method;
 }
 
-/// Returns a method with the properties that both methods of Xia and Lee share: partial pivoting; the answer
-/// replaces B.
+/// Returns a method with the properties that the methods of Xia and Lee share: [A | B] is row-major, and by
+/// default the answer replaces B.
 Method xia_lee_method(std::string variant, std::string summary) {
   Method method = make_method(gesv(), std::move(variant), std::move(summary), xia_lee);
   method.layout = Layout::augmented;
