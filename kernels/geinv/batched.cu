@@ -1,15 +1,15 @@
 /// geinv/batched: the inverses of many small matrices.
 ///
-/// Source: gaussweep. All matrices are inverted by LU with partial pivoting:
+/// Source: developed for gaussweep. All matrices are inverted by LU with partial pivoting:
 /// - up to order 16 in double and 48 in float: a thread group inverts one matrix, with one row per thread in
 /// registers (getrf/small_rows.cuh);
 /// - larger matrices: getrf/batched overwrites A by L and U; in a second launch each warp substitutes a few
 /// columns of the identity (in double factored_columns.cuh, in float getrf/factored_solve.cuh).
 ///
-/// Error: |A X - I| is of the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 14.3, method A). Intermediate results may overflow although X does not. With
-/// rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled rows.
-/// Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
+/// Error: |A X - I| is of the order n u |L| |U| |X| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.3, method A). Intermediate results may overflow although X does
+/// not. With rows in registers, a matrix whose inverse is not finite is therefore inverted again with scaled
+/// rows. Otherwise each column that is not finite is computed again by substitution with scaled rows of U.
 ///
 /// Layout: column-major, matrices contiguous. Cost: 2 n^3 operations per matrix. Memory traffic: with rows in
 /// registers one read of A and one write of X; larger matrices also write L and U, and read them again.
@@ -26,8 +26,9 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. It also
-/// limits the registers of invert_rescaled. In double, N is above 16 only with the parameter `kernel` = rows.
+/// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. As an
+/// argument of __launch_bounds__ it also limits the registers of invert_rescaled. In double, N is above 16
+/// only with the parameter `kernel` = rows.
 template <class T, int N>
 constexpr int inverse_blocks() {
   if (sizeof(T) == 8) return N <= 8 ? 9 : N <= 16 ? 7 : N <= 32 ? 4 : 6;

@@ -2,12 +2,12 @@
 /// to order 32, xmatinvBatched.
 ///
 /// Layout: column-major, matrices side by side; the inverses are stored separately from A. Cost: 2 n^3
-/// operations per matrix. Workspace: per matrix two pointers (written during the run), n pivots and an info.
-/// A pivot that is exactly 0 gives info > 0, and the answer is then undefined.
+/// operations per matrix. Workspace per matrix: two pointers (written during the run), n pivots and an int
+/// for info. A pivot that is exactly 0 gives info > 0, and the answer is then undefined.
 ///
-/// Error: NVIDIA documents no bound. Solves with the factors and the identity have this one: |A X - I| is of
-/// the order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section
-/// 14.3).
+/// Error: NVIDIA documents no bound. For solves with the factors and the identity as right-hand sides: |A X -
+/// I| is of the order n u |L| |U| |X| (u: unit roundoff; Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., section 14.3).
 
 #include "kernels/tables.hpp"
 #include "kernels/vendor/cuda_batches.hpp"

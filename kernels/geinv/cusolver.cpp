@@ -2,12 +2,13 @@
 /// sides (cuSOLVER has no xgetri).
 ///
 /// Layout: column-major; the inverse is a separate matrix. Cost: 8/3 n^3 operations. Workspace: n pivots and
-/// the buffer of xgetrf. VendorHandles allocates them in the first run of a matrix size (the warm-up) and
-/// caches them. Needs a nonsingular matrix: a pivot that is exactly 0 gives info > 0, and the answer is then
-/// not finite.
+/// the buffer of xgetrf. VendorHandles (the cuBLAS and cuSOLVER handles of a Context) allocates them in the
+/// first run of a matrix size (the warm-up) and caches them. Needs a nonsingular matrix: a pivot that is
+/// exactly 0 gives info > 0, and the answer is then not finite.
 ///
 /// Error: NVIDIA documents no bound. For an inverse by solves with L, U and the identity, |A X - I| is of the
-/// order n u |L| |U| |X| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
+/// order n u |L| |U| |X| (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+/// ed., section 14.3).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(threads)
 template <class T>
 class DistributedUpperSolve {
  public:
-  /// Takes upper_solve_bytes from each GPU's workspace. Copies block rows of U to the two panel
-  /// buffers of `panels` in turn.
+  /// Takes upper_solve_bytes (distributed_workspace.hpp) from each GPU's workspace. Copies block rows of U to
+  /// the two panel buffers of `panels` in turn.
   DistributedUpperSolve(DistributedPanels<T>& panels, std::vector<OperandPart<T>>& parts)
       : panels_(panels), blocks_(panels.blocks()) {
     for (OperandPart<T>& part : parts) {
@@ -56,7 +56,7 @@ class DistributedUpperSolve {
     DeviceGroup& group = panels_.group();
     group.fork(blocks_.gpus);
     for (std::int64_t block = blocks_.count() - 1; block >= 0; --block) {
-      // Each GPU has a stream for computations (group.device) and a stream for copies (group.copies).
+      // Each GPU has a stream for computations (group.device) and a stream for copies (group.copy_stream).
       for (int gpu = 0; gpu < blocks_.gpus; ++gpu) group.device(gpu).wait_for(group.copy_stream(gpu));
       if (block > 0) send(block - 1);
       group.stage(blocks_.gpus, "solve");
@@ -71,7 +71,7 @@ class DistributedUpperSolve {
   T* row_block(int gpu, std::int64_t block, std::int64_t block_column) {
     return static_cast<T*>(panels_.panel(gpu, block)) + (block_column - 1) * blocks_.width * blocks_.width;
   }
-  /// Returns the first block column of a GPU that is right of block column `block`.
+  /// Returns the index in the matrix of the GPU's first block column right of block column `block`.
   std::int64_t first_right(int gpu, std::int64_t block) const {
     return block + 1 + (gpu - blocks_.gpu_of(block + 1) + blocks_.gpus) % blocks_.gpus;
   }

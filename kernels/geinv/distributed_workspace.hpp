@@ -50,9 +50,9 @@ inline Parameter panel_parameter() {
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
 }
-/// Returns the bytes of workspace per GPU of DistributedUpperSolve: a copy of all diagonal blocks of U, and
-/// buffers for the current block. These hold the block's triangles of at most 256 rows (lu::solve_rows) in
-/// reverse order of rows and columns, and the reciprocals of the diagonal.
+/// Returns the bytes of workspace per GPU of DistributedUpperSolve (distributed_upper_solve.cuh): a copy of
+/// all diagonal blocks of U, and buffers for the current block. These hold the block's triangles of at most
+/// 256 rows (lu::solve_rows) in reverse order of rows and columns, and the reciprocals of the diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
          workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
@@ -67,9 +67,9 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
          3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
-/// Returns the bytes of workspace per GPU of DistributedTriangle with panels of `width` columns: two panels,
-/// and saved elements of the other triangle. Solves need reversed triangles and reciprocals of the diagonal,
-/// as in upper_solve_bytes.
+/// Returns the bytes of workspace per GPU of DistributedTriangle (trtri/distributed_triangle.cuh) with panels
+/// of `width` columns: two panels, and saved elements of the other triangle. Solves need reversed triangles
+/// and reciprocals of the diagonal, as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
          workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
@@ -82,8 +82,8 @@ inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters,
   }
   return workspace_piece(levels::workspace_elements(shape.n), element);
 }
-/// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu. `rest` is the maximum
-/// number of last rows that the first GPU factors alone; 0 means the default of potrf/multi_gpu.
+/// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu. Its parameter `rest`
+/// is the maximum number of last rows that the first GPU factors alone; 0 selects the default.
 inline Parameters cholesky_parameters(const Shape& shape, const Parameters& parameters) {
   Parameters result;
   result.set("gpus", parameters.integer("gpus"));

@@ -6,9 +6,9 @@
 /// *tile* has 8 x 8 elements.
 ///
 /// Products D += A B of tiles use the tensor core fragments of triangle_tiles.cuh. A and D hold X transposed:
-/// their rows are columns of X. Lane 4 g + t therefore has rows 8i + 2t and 8i + 2t + 1 of X in column g, for
-/// every tile i. A lane's finished elements of X are also its elements of the operand A. The lane stores
-/// these elements in a part of shared memory that no other thread reads.
+/// their rows are columns of X. Lane 4 g + t (0 <= t < 4) therefore has rows 8i + 2t and 8i + 2t + 1 of X in
+/// column g, for every tile i. A lane's finished elements of X are also its elements of the operand A. The
+/// lane stores these elements in a part of shared memory that no other thread reads.
 ///
 /// Solves with a diagonal tile multiply by the tile's inverse. The inverse of a tile of U may be large. One
 /// refinement step therefore follows, which reduces the error to that of substitution. Products may overflow
@@ -25,7 +25,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile_order = 8;        ///< order of a tile; also the columns of X per set
+constexpr int tile_order = 8;        ///< order of a tile, and columns of X per set (see WorkSplit)
 constexpr int tiles_per_square = 4;  ///< tiles in a row or column of a square
 constexpr int square_order = tile_order * tiles_per_square;  ///< rows and columns of a square
 /// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
@@ -205,7 +205,8 @@ class Columns {
   }
 
   using TileElements = double[2 * Split::sets];  ///< a thread's elements of a tile
-  /// Computes d += a B for one transposed tile B of L or U; `b` are the thread's elements of B.
+  /// Computes d += a B, where B is one transposed tile of L or U; `a`, `b` and `d` are the thread's
+  /// fragments.
   static __device__ __forceinline__ void multiply(TileElements& d, const TileElements& a,
                                                   const double (&b)[2]) {
     if constexpr (Split::sets == 1) {

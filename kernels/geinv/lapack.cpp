@@ -5,8 +5,8 @@
 /// elements for the blocked xGETRI, allocated from the heap in the run. Needs a nonsingular matrix: a pivot
 /// that is exactly 0 gives info > 0, and A then holds the factors.
 ///
-/// Error: |X A - I| is of the order n u |X| |L| |U| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 14.3, method B). A X - I has no such bound.
+/// Error: |X A - I| is of the order n u |X| |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.3, method B). A X - I has no such bound.
 
 #include <vector>
 

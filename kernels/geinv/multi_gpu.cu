@@ -3,19 +3,20 @@
 ///
 /// The GPU that owns a block column copies it to a contiguous panel and factors the panel, as in
 /// getrf/multi_gpu. Every GPU receives the panel and applies it to its other columns. Columns right of the
-/// panel become U and the trailing matrix; columns left of the panel become L^-1. The update therefore has
+/// panel become U and the trailing matrix. Columns left of the panel become L^-1. The update therefore has
 /// wide products even if few columns of A remain. The next panel is factored during this update.
 /// distributed_upper_solve.cuh then solves U X = L^-1. At the end the columns of X are permuted by the row
 /// exchanges of LU, across GPUs. On one GPU the method is geinv/recursive.
 ///
-/// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all;
-/// each GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace
-/// per GPU: two panels of n x 512, 512 n elements for U's diagonal blocks, and the workspace of a panel's
-/// factorisation. A pivot that is exactly 0 gives info > 0, and the answer is then not finite. n <= 65536.
-/// Needs compute capability 9.0 and peer access between the GPUs.
+/// Layout: column-major, in place, block columns distributed cyclically. Cost: 2 n^3 operations in all; each
+/// GPU receives n^2 elements of panels, and at the end at most n^2 / gpus elements of columns. Workspace per
+/// GPU: two panels of n x `block`, `block` n elements for U's diagonal blocks, and the workspace of a panel's
+/// factorisation. The parameter `block` is 256 to 1024 by default. A pivot that is exactly 0 gives info > 0,
+/// and the answer is then not finite. n <= 65536. Needs compute capability 9.0 and peer access between the
+/// GPUs.
 ///
-/// Error: |A X - I| is of the order n u |L| |U| |X|, as for geinv/recursive (J. Du Croz, N. Higham, Stability
-/// of methods for matrix inversion, IMA J. Numer. Anal. 12, 1992).
+/// Error: |A X - I| is of the order n u |L| |U| |X| (u: unit roundoff), as for geinv/recursive (J. Du Croz,
+/// N. Higham, Stability of methods for matrix inversion, IMA J. Numer. Anal. 12, 1992).
 
 #include "kernels/geinv/distributed_upper_solve.cuh"
 #include "kernels/getrf/distributed_lu.cuh"
@@ -31,7 +32,8 @@ namespace inverse {
 
 /// Applies a panel's row exchanges to a row order. A row order has the original index, from 0, of every row.
 /// @param from the row order before the exchanges
-/// @param rows_at the exchanges: the previous index, from the panel's first row on, of each row of the panel
+/// @param rows_at the exchanges: for each row from the panel's first row on, its index before the exchanges,
+/// counted from that first row
 /// @param first the panel's first row
 /// @param to receives the row order after the exchanges
 template <class Index>

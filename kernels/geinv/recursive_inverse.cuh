@@ -18,7 +18,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
-  const int order = static_cast<int>(levels::padded_order(n));
+  const int order = static_cast<int>(levels::padded_order(n));  // of A padded with an identity
   const auto matrix = static_cast<std::int64_t>(order) * order;
   auto& memory = op.workspace;
   int* const pivots = memory.template take<int>(order);

@@ -1,10 +1,11 @@
 #pragma once
 /// Steps of geinv/recursive after LU: the solve of U X = L^-1 and the exchange of columns. geinv/halves and
-/// geinv/residues also use the solve of L X = I, whose large products can be computed by halves or residues.
+/// geinv/residues also use the solve of L X = I, whose large products can be computed from half-precision
+/// numbers (halves) or 8-bit residues.
 ///
-/// A solve with a triangle of 256 rows on U's diagonal uses getrf/recursive's kernel for unit lower
-/// triangles. Reversing the rows and columns makes the triangle lower triangular; dividing each row by its
-/// diagonal element makes the diagonal 1.
+/// A solve with a triangle of 256 rows on U's diagonal uses the kernel of getrf/recursive for unit lower
+/// triangles (lu_updates.cuh). For this kernel, the triangle's rows and columns are reversed, and each row is
+/// divided by its diagonal element.
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(threads)
 /// Computes 32 columns of X = U^-1 L^-1 again, by substitution with scaled rows of U, if one of them is not
 /// finite. Checks only the first element of each column, which is computed last, from all others. Does
 /// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
-/// @param l, u the equations L Y = I and U X = Y; I, Y and X share one memory
+/// @param l, u the equations L Y = I and U X = Y; I, Y and X share the same memory
 template <class T>
 __global__ void __launch_bounds__(levels::strip_threads)
     substitute_again(levels::LowerEquation<T> l, levels::LowerEquation<T> u, const int* info) {

@@ -1,4 +1,5 @@
-/// The registry's rows for the problem geinv: the problem itself and its methods.
+/// The registry's rows for the problem geinv: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/float_rows.hpp"
@@ -9,6 +10,9 @@
 #include "kernels/geinv/recursive_workspace.hpp"
 #include "kernels/getrf/workspaces.hpp"
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE and FLOAT (float only) are
+// kernels that are compiled for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library()
+// marks the methods of vendor libraries, and in_batches() those that take many systems per call.
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_gauss_jordan_pivot)
 GAUSSWEEP_DECLARE_PORTABLE(geinv_multi_gpu)
@@ -39,7 +43,7 @@ ProblemRow problem_row() {
   row.flops = flops_of;
   row.elements = elements_moved;
   row.verifier = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 30;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
 
