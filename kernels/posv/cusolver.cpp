@@ -2,12 +2,12 @@
 /// xpotrsBatched for one right-hand side or cuBLAS's xtrsmBatched for several.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 1/3 n^3 + 2 n^2 nrhs operations. Workspace: xpotrf's
-/// buffer. VendorHandles allocates it in the first run of a size (the warm-up) and caches it. Needs a
-/// symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is not positive gives info
-/// > 0, and the answer is then undefined.
+/// buffer. VendorHandles (the cuBLAS and cuSOLVER handles of a Context) allocates it in the first run of a
+/// size (the warm-up) and caches it. Needs a symmetric positive definite matrix, whose triangle `uplo` is
+/// read: a pivot that is not positive gives info > 0, and the answer is then undefined.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: (A + E) x = b with |E| of the order n u |L|
-/// |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
+/// |L^T| (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -9,7 +9,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Factors op.a and replaces the right-hand sides from index `first_rhs` on by their solutions.
-/// @param memory workspace of definite::direct_bytes
+/// @param memory definite::direct_bytes bytes of workspace (mixed_workspace.hpp)
 template <class T>
 void solve_directly(Context& context, Operands<T>& op, std::int64_t first_rhs, Workspace& memory) {
   const std::int64_t n = op.shape.n;

@@ -5,8 +5,8 @@
 /// own. Needs a symmetric positive definite matrix, whose triangle `uplo` is read: a pivot that is not
 /// positive gives info > 0 and leaves b unchanged.
 ///
-/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 10.4).
+/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (u: unit roundoff; Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -28,7 +28,8 @@ inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
          workspace_piece(1, sizeof(int));
 }
 
-/// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves.
+/// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves. The constants
+/// here and in refined_ms were fitted to measured times (docs/notebook/mixed_precision.md).
 inline double direct_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   return 0.0065 * k * k * k + 0.094 * k + mixed::direct_solves_ms(0.044 * k + 0.0003 * k * k, k, nrhs);

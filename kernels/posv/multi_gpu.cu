@@ -1,15 +1,15 @@
-/// posv/multi_gpu: Cholesky of one matrix on several GPUs, as potrf/multi_gpu.
+/// posv/multi_gpu: Cholesky of one matrix on several GPUs as in potrf/multi_gpu, and both substitutions.
 ///
 /// L^-1 is applied to B on the first GPU, panel by panel. The solve with L^T goes through the block columns
-/// of L from the last to the first; before each one, B is copied to the GPU that owns it. On one GPU the
-/// method is posv/recursive. Layout: column-major, block columns of A distributed cyclically, B on the first
-/// GPU; the answer replaces B. Cost: 1/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU: the workspace
-/// of potrf/multi_gpu, and n nrhs elements. Needs a symmetric positive definite matrix: a pivot that is not
-/// positive gives info > 0, and the answer is then undefined. Needs compute capability 9.0 and peer access
-/// between the GPUs. `uplo` must be lower; with one GPU it may be upper, too.
+/// of L from the last to the first; before each step, B is copied to the GPU that owns the block column. On
+/// one GPU the method is posv/recursive. Layout: column-major, block columns of A distributed cyclically, B
+/// on the first GPU; the answer replaces B. Cost: 1/3 n^3 + 2 n^2 nrhs operations in all. Workspace per GPU:
+/// the workspace of potrf/multi_gpu, and n nrhs elements. Needs a symmetric positive definite matrix: a pivot
+/// that is not positive gives info > 0, and the answer is then undefined. Needs compute capability 9.0 and
+/// peer access between the GPUs. `uplo` must be lower; with one GPU it may be upper, too.
 ///
-/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 10.4).
+/// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (u: unit roundoff; Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/getrf/travelling_columns.hpp"
 #include "kernels/potrf/distributed_cholesky.cuh"

@@ -7,8 +7,8 @@
 /// not positive gives info > 0, and the answer is then undefined; info is -1 if a wait between blocks timed
 /// out. Needs compute capability 9.0.
 ///
-/// Error: |b - A x| is of the order n u |L| |L^T| |x| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., theorem 10.4).
+/// Error: |b - A x| is of the order n u |L| |L^T| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., theorem 10.4).
 
 #include "kernels/posv/direct.cuh"
 #include "kernels/tables.hpp"

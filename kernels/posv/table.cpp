@@ -1,4 +1,5 @@
-/// The registry's rows for the problem posv: the problem itself and its methods.
+/// The registry's rows for the problem posv: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/getrf/travelling_columns.hpp"
@@ -7,6 +8,9 @@
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE are kernels that are compiled
+// for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library() marks the methods of vendor
+// libraries, and in_batches() those that take many systems per call.
 GAUSSWEEP_DECLARE_PORTABLE(posv_multi_gpu)
 GAUSSWEEP_DECLARE_PORTABLE(posv_recursive)
 GAUSSWEEP_DECLARE_IN(host, posv_lapack)
@@ -35,12 +39,12 @@ ProblemRow problem_row() {
   row.needs = {Need::spd};
   row.second = SecondOperand::right_hand_sides;
   row.b = row.x = columns_extent;
-  row.negated = Region::checkered;  // keeps A positive definite
+  row.negated = Region::checkered;  // the sign changes between runs keep A positive definite
   row.negated_of_b = Region::odd_rows;
   row.flops = flops_of;
   row.elements = elements_moved;
   row.verifier = {verifiers::solution<float>, verifiers::solution<double>};
-  row.tolerance = 16;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 16;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
 
