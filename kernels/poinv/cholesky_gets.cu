@@ -1,10 +1,11 @@
 /// poinv/cholesky_gets: the inverse of a symmetric positive definite matrix as L^-T L^-1.
 ///
 /// J. Soriano, IIT 2011, section 5.1.1, in three steps: blocked Cholesky factorisation A = L L^T
-/// (potrf/blocked); the inverse of L by Gaussian elimination (GETS, as in trtri/gets); the product L^-T L^-1
-/// in tiles of 16 in shared memory (gemm/shared). Parameters select the improvements that the paper proposes
-/// for the first two steps: simultaneous updates of all trailing blocks (potrf/blocked_simultaneous), and
-/// thread blocks that adapt to the number of remaining rows (trtri/gets_adaptive).
+/// (potrf/blocked); the inverse of L by Gaussian elimination (GETS in the paper; trtri/gets); the product
+/// L^-T L^-1 in tiles of 16 in shared memory (gemm/shared). Parameters select the improvements that the paper
+/// proposes for the first two steps: simultaneous updates of all trailing blocks
+/// (potrf/blocked_simultaneous), and thread blocks that adapt to the number of remaining rows
+/// (trtri/gets_adaptive).
 ///
 /// Layout: column-major; the lower triangle of A is read and A is overwritten. The inverse is a separate
 /// matrix, symmetric to the last bit. Cost: 8/3 n^3 operations, 2 n^3 of them in the product, because it does
@@ -13,8 +14,9 @@
 /// then meaningless.
 ///
 /// Error: |A X - I| is of the order n u |L| |L^T| |Q^T| |L^T| |Q^T| |Q| with Q = L^-1. GETS keeps L Q - I
-/// small, but X = Q^T Q would need a small Q L - I (Higham, "Accuracy and Stability of Numerical Algorithms",
-/// 2nd ed., sections 14.2 and 14.3). The bound exceeds that of LAPACK by up to the condition number of L.
+/// small, but X = Q^T Q would need a small Q L - I (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., sections 14.2 and 14.3). The bound exceeds that of LAPACK's potri by a
+/// factor of up to the condition number of L.
 
 #include "kernels/gemm/shared_steps.cuh"
 #include "kernels/potrf/blocked_steps.cuh"

@@ -2,11 +2,12 @@
 /// xpotri; then a kernel fills the other triangle.
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations.
-/// Workspace: cuSOLVER's buffer. VendorHandles allocates it in the first run of a size (the warm-up) and
-/// caches it. A pivot that is not positive gives info > 0, and the answer is then meaningless.
+/// Workspace: cuSOLVER's buffer. VendorHandles (the cuBLAS and cuSOLVER handles of a Context) allocates it in
+/// the first run of a size (the warm-up) and caches it. A pivot that is not positive gives info > 0, and the
+/// answer is then meaningless.
 ///
 /// Error: NVIDIA documents no bound. The algorithm has this one: |A X - I| is of the order n u |L| |L^T| |X|
-/// (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
+/// (u: unit roundoff; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3).
 
 #include "kernels/registry/method.hpp"
 #include "kernels/tables.hpp"

@@ -1,28 +1,28 @@
 /// poinv/gauss_seidel: the inverse by Gauss-Seidel iteration for A x = e, where e is a column of the
 /// identity.
 ///
-/// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code from elsewhere and without a
-/// description. The parallelisation here is therefore gaussweep's own. A sweep solves each equation for its
-/// unknown, one after another, with the newest values of all other unknowns. The n columns of the inverse are
-/// independent: one launch per sweep, in which each thread block owns 16 columns. A block proceeds in steps
-/// of 16 rows. First it computes the products with all other rows, in tiles in shared memory, one thread per
-/// element. Then it solves the 16 equations in order.
+/// J. Soriano, IIT 2011, section 5.3, uses this method in comparisons, with code of other authors and without
+/// a description. The parallel algorithm here was therefore designed for gaussweep. A sweep solves each
+/// equation for its unknown, one after another, with the newest values of all other unknowns. The n columns
+/// of the inverse are independent. A sweep is one launch, in which each thread block owns 16 columns. A block
+/// proceeds in steps of 16 rows. First it computes the products with all other rows, in tiles in shared
+/// memory, one thread per element. Then it solves the 16 equations in order.
 ///
 /// The residual of an equation just before it is solved needs no extra work. After every sweep the host reads
-/// the largest of these residuals and adds it to the reported history. The iteration ends as converged if
-/// this value is at most `residual_tolerance` (0: 32 unit roundoffs), and as diverged if the value is not
-/// finite. It also ends if more than 10 consecutive sweeps have not
-/// reduced the value (stagnated), or after `max_iterations` sweeps. In these two cases the iteration counts
-/// as diverged if the value is larger than after the first sweep.
+/// the largest of these residuals and adds it to the history in Context::report. The iteration ends as
+/// converged if this value is at most the parameter `residual_tolerance` (0: 32 unit roundoffs), and as
+/// diverged if the value is not finite. It also ends if more than 10 consecutive sweeps have not reduced the
+/// value (stagnated), or after `max_iterations` sweeps. In these two cases the iteration counts as diverged
+/// if the value is larger than after the first sweep.
 ///
 /// Layout: column-major; A is not changed; the inverse is a separate matrix and starts as 0. Cost: 2 n^3
-/// operations per sweep; the number of sweeps grows with the condition number. Workspace: one number.
-/// Converges for symmetric positive definite and for diagonally dominant matrices. A 0 on the diagonal gives
-/// info > 0.
+/// operations per sweep; the number of sweeps grows with the condition number. Workspace: one 64-bit word for
+/// the largest residual. Converges for symmetric positive definite and for diagonally dominant matrices. A 0
+/// on the diagonal gives info > 0.
 ///
 /// Error: after convergence each element of A X - I, taken before its unknown changes for the last time, is
-/// at most `residual_tolerance` plus rounding errors of the order n u |A| |X| (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 17.2).
+/// at most `residual_tolerance` plus rounding errors of the order n u |A| |X| (u: unit roundoff; Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 17.2).
 
 #include <cmath>
 #include <cstdint>
@@ -46,8 +46,8 @@ __device__ __forceinline__ double larger_residual(double a, double b) {
 }
 
 /// Runs one sweep over all rows for the 16 columns of X that this thread block owns. Raises *residual to the
-/// bits of the block's largest residual. The bits of nonnegative numbers are ordered like the numbers; NaN is
-/// the largest.
+/// bits of the block's largest residual if these are larger. The bits of nonnegative numbers are ordered like
+/// the numbers; NaN is the largest.
 template <class T>
 __global__ void __launch_bounds__(tile_size* tile_size)
     sweep(MatrixView<T> a, MatrixView<T> x, unsigned long long* residual) {

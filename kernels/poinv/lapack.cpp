@@ -5,8 +5,8 @@
 /// Workspace: OpenBLAS's own. A pivot that is not positive gives info > 0, and A then holds an unfinished
 /// factor.
 ///
-/// Error: |A X - I| is of the order n u |L| |L^T| |X| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 14.3).
+/// Error: |A X - I| is of the order n u |L| |L^T| |X| (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.3).
 
 #include <algorithm>
 

@@ -7,13 +7,14 @@
 /// triangle. On one GPU the method is poinv/recursive. Layout: column-major, in place, block columns
 /// distributed cyclically; the lower triangle of A is read. Cost: n^3 operations in all; each GPU receives
 /// 3/2 n^2 elements of panels, and reads n^2 / gpus elements of other GPUs to mirror triangles. Workspace per
-/// GPU: two panels of n x 2048, or the workspace of potrf/multi_gpu if that is larger. A pivot that is not
-/// positive gives info > 0; info = -1 means that a thread block waited too long for another one. The answer
-/// is then meaningless. Needs compute capability 9.0 and peer access between the GPUs.
+/// GPU: two panels of n x `panel` elements (by default at most 2048 columns), or the workspace of
+/// potrf/multi_gpu if that is larger. A pivot that is not positive gives info > 0; info = -1 means that a
+/// thread block waited too long for another one. The answer is then meaningless. Needs compute capability 9.0
+/// and peer access between the GPUs.
 ///
-/// Error: |A X - I| is of the order n u |L| |L^T| |X|, as for poinv/recursive (Higham, "Accuracy and
-/// Stability of Numerical Algorithms", 2nd ed., section 14.3). Substitution makes L^T P - I small. Solving
-/// L^T X = L^-1 for one triangle of X would have no such bound.
+/// Error: |A X - I| is of the order n u |L| |L^T| |X|, as for poinv/recursive (u: unit roundoff; Higham,
+/// "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.3). Substitution makes L^T P - I
+/// small. Solving L^T X = L^-1 for one triangle of X would have no such bound.
 
 #include "kernels/getrf/peer_columns.cuh"
 #include "kernels/potrf/distributed_cholesky.cuh"

@@ -1,14 +1,14 @@
 /// poinv/recursive: the inverse from the Cholesky factor and the factor's inverse.
 ///
 /// In double on a Hopper GPU, potrf/recursive computes the factor L. Substitution then gives P = L^-T, row by
-/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. A solution that was computed
-/// with the inverse of an ill-conditioned 8 x 8 diagonal tile is corrected by a residual step. Error: |A X -
-/// I| is of the order n u |L| |L^T| |X|, like LAPACK's potri (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 2nd ed., section 14.3).
+/// row from the last one up, and one launch computes A^-1 = P P^T in tiles. A solution that was computed with
+/// the inverse of an ill-conditioned 8 x 8 diagonal tile is corrected by a residual step. Error: |A X - I| is
+/// of the order n u |L| |L^T| |X|, like LAPACK's potri (u: unit roundoff; Higham, "Accuracy and Stability of
+/// Numerical Algorithms", 2nd ed., section 14.3).
 ///
 /// In all other cases potrf/recursive (on a Hopper GPU) or the vendor computes L, trtri/levels.cuh computes Q
-/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as if substitution had computed Q,
-/// which is all that the error bound requires (same section).
+/// = L^-1, and triangle_square.cuh computes Q^T Q. |Q L - I| is as small as if substitution had computed Q.
+/// The error bound requires no more (section 14.3 of the same book).
 ///
 /// Layout: column-major; the lower triangle of A is read, and the inverse overwrites A. Cost: n^3 operations
 /// and up to a tenth more. Workspace: 5/4 n^2 elements, or 9/4 n^2 if n is not a multiple of 64, plus that of

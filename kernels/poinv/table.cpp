@@ -1,4 +1,5 @@
-/// The registry's rows for the problem poinv: the problem itself and its methods.
+/// The registry's rows for the problem poinv: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/geinv/distributed_workspace.hpp"
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE are kernels that are compiled
+// for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library() marks the methods of vendor
+// libraries.
 GAUSSWEEP_DECLARE_PORTABLE(poinv_cholesky_gets)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_gauss_seidel)
 GAUSSWEEP_DECLARE_PORTABLE(poinv_multi_gpu)
@@ -32,11 +36,11 @@ ProblemRow problem_row() {
   row.title = "the inverse of a symmetric positive definite matrix";
   row.axes = {"n"};
   row.needs = {Need::spd};
-  row.negated = Region::checkered;  // keeps A positive definite
+  row.negated = Region::checkered;  // the sign changes between runs keep A positive definite
   row.flops = flops_of;
   row.elements = elements_moved;
   row.verifier = {verifiers::inverse<float>, verifiers::inverse<double>};
-  row.tolerance = 30;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 30;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
 

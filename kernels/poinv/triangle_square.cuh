@@ -1,9 +1,10 @@
 #pragma once
 /// Computes the lower triangle of C = Q^T Q for a lower triangular Q, by the vendor's products. First
-/// computes the diagonal blocks (squares) of C from those of Q: C11 = Q11^T Q11. Then each level joins pairs
-/// of squares: it computes C21 = Q22^T Q21 below the first square, and adds Q21^T Q21 to the first square.
-/// The products are split along the diagonal, so that they omit zeros of Q and the upper triangle of C. In
-/// double on a Hopper GPU, one launch of large_tiles.cuh computes C = P P^T with P = Q^T instead.
+/// computes the diagonal blocks (squares) of C from those of Q: C11 = Q11^T Q11. Then, level by level, joins
+/// pairs of neighbouring squares to a square of twice the order. This computes C21 = Q22^T Q21 below the
+/// first square, and adds Q21^T Q21 to the first square. The products are split along the diagonal, so that
+/// they omit zeros of Q and the upper triangle of C. In double on a Hopper GPU, one launch of large_tiles.cuh
+/// computes C = P P^T with P = Q^T instead.
 
 #include <algorithm>
 #include <cstdint>
