@@ -1,5 +1,5 @@
 #pragma once
-/// Access to the single systems of a batch, whose operands are stored side by side (Shape::batch).
+/// Access to the single systems of a batch. The systems' operands are stored side by side (Shape::batch).
 
 #include <algorithm>
 #include <cstdint>

@@ -27,9 +27,9 @@ struct ColumnBlocks {
   int gpu_of(std::int64_t block) const { return static_cast<int>(block % gpus); }
   std::int64_t begin(std::int64_t block) const { return std::min(block * width, n); }
   std::int64_t columns(std::int64_t block) const { return begin(block + 1) - begin(block); }
-  /// Returns the first column of a block on its GPU.
+  /// Returns the first column of a block, counted in the memory of its GPU.
   std::int64_t local_begin(std::int64_t block) const { return block / gpus * width; }
-  /// Returns the number of a GPU's columns in the blocks before `block`.
+  /// Returns the number of columns that a GPU stores of the blocks before `block`.
   std::int64_t columns_before(std::int64_t block, int gpu) const {
     const std::int64_t blocks = block / gpus + (gpu < block % gpus ? 1 : 0);
     const bool has_last = block == count() && gpu_of(block - 1) == gpu;

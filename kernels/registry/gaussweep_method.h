@@ -7,7 +7,7 @@
  *
  * Matrices are column-major: element (i, j) is at a[i + j * lda]. In a batch, A of system s begins at column s * n
  * (gemm: s * k), and B and X begin at column s * nrhs (gemm, and an inverse or a factor in X: s * n).
- * For the functions `cuda` of a method all operands are in device memory, for `emulated` and `host` in host memory.
+ * All operands of a method's functions `cuda` are in device memory, those of `emulated` and `host` in host memory.
  */
 #ifndef GAUSSWEEP_METHOD_H
 #define GAUSSWEEP_METHOD_H
@@ -22,10 +22,11 @@ extern "C" {
 /* The version of this interface. A library of another version is refused. */
 #define GAUSSWEEP_METHOD_VERSION 1
 
-/* The values that a function of a method returns. Any other value is an error, which the trial's record contains.
+/* The values that a function of a method returns. Any other value is an error, which is recorded for the trial (one
+ * method on one input).
  * A zero pivot is not an error: write LAPACK's info > 0 to info[0]. */
 #define GAUSSWEEP_OK 0
-#define GAUSSWEEP_SKIP (-1) /* the method does not take this shape or these parameters: the trial is skipped */
+#define GAUSSWEEP_SKIP (-1) /* the method does not take this shape or these parameters; the trial is skipped */
 
 /* The arguments of one run. The inputs are restored before every run, so that a method may overwrite them, unless
  * its row sets `keeps_inputs`. */
@@ -34,7 +35,7 @@ typedef struct gaussweep_call {
   int64_t nrhs;    /* columns of B; 1 if the problem has no right-hand sides */
   int64_t batch;   /* systems of this run; 1 unless the row's max_batch allows more */
   char uplo;       /* 'L' or 'U': the triangle, if the problem uses one */
-  int element;     /* bytes per element: 4 (float) or 8 (double) */
+  int element;     /* bytes per matrix element: 4 (float) or 8 (double) */
   void *a, *b, *x; /* A; B or NULL; a third matrix for the answer, or NULL if `answer` is 'a' or 'b' */
   int64_t lda, ldb, ldx;
   int *pivots; /* getrf: n row indices per system, from 0: row i was exchanged with row pivots[i] */
@@ -42,9 +43,9 @@ typedef struct gaussweep_call {
   void *workspace; /* `workspace_bytes` bytes, aligned to 256 */
   size_t workspace_bytes;
   void *stream;             /* cuda: the cudaStream_t on which all work must run; otherwise NULL */
-  const double *parameters; /* the values in the row's order; for a choice, its index */
+  const double *parameters; /* the parameters' values in the row's order; for a choice, its index */
   void (*stage)(void *context, const char *name); /* NULL unless stages are measured; see gaussweep_stage */
-  void *context;
+  void *context;            /* the first argument of `stage` */
 } gaussweep_call;
 
 /* Runs a method once. On a GPU (cuda) it queues one run on the stream. */
@@ -54,7 +55,7 @@ typedef struct gaussweep_functions {
   gaussweep_function float32, float64; /* NULL: the method does not take this precision */
 } gaussweep_functions;
 
-/* A parameter of a method, which plans set by its name. */
+/* A parameter of a method. A plan (the user's list of trials) sets it by its name. */
 typedef struct gaussweep_parameter {
   const char *name; /* consists of a-z, 0-9 and _ */
   const char *help;
@@ -68,17 +69,18 @@ typedef struct gaussweep_method {
   const char *name;    /* consists of a-z, 0-9 and _; no method of gaussweep with the same problem has this name */
   const char *problem; /* gemm, trsv, gesv, posv, getrf, potrf, trtri, geinv, poinv */
   const char *summary; /* one line for `gaussweep methods`; NULL: none */
-  const char *const *needs; /* properties that A must have, ends with NULL: spd, strongly_regular,
-                               diagonally_dominant, triangular, nonzero_elements, nonzero_diagonal; NULL: none */
+  const char *const *needs; /* properties that A must have, ends with NULL: spd (symmetric positive definite),
+                               strongly_regular (no leading principal minor is 0), diagonally_dominant, triangular,
+                               nonzero_elements, nonzero_diagonal; NULL: none */
   gaussweep_functions cuda, emulated, host; /* per backend; `emulated` is a stand-in for cuda on the CPU; `host`
                                                is only for rows without the other two */
   int capability;        /* the least compute capability, 80 for 8.0; 0: any */
   char answer;           /* the operand that receives the answer: 'a', 'b' or 'x'; 0: 'x' */
-  int keeps_inputs;      /* 1: the method does not change A and B, so they are not restored before every run */
+  int keeps_inputs;      /* 1: the method does not change A and B, which are then not restored before every run */
   int mixed_precision;   /* 1: part of the work is in a lower precision, so the rate may exceed the peak */
   char unit_diagonal;    /* getrf: the factor with the unit diagonal, 'L' or 'U'; 0: 'L' */
-  int64_t max_nrhs;      /* 0: any number */
-  int64_t max_batch;     /* 0: 1 */
+  int64_t max_nrhs;      /* the largest nrhs that the method takes; 0: any number */
+  int64_t max_batch;     /* the largest batch that the method takes; 0: 1 */
   int parameter_count;
   const gaussweep_parameter *parameters;
   size_t (*workspace_bytes)(const gaussweep_call *call); /* reads only sizes, element, parameters; NULL: none */

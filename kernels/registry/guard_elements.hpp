@@ -1,6 +1,6 @@
 #pragma once
-/// Regions of a matrix, fill values and digests for the guard (staging/guard.hpp), which checks that a run
-/// wrote its whole answer and nothing else. CPU loops and GPU kernels share these functions.
+/// Regions of a matrix, fill values and digests (hash sums) for the guard (staging/guard.hpp), which checks
+/// that a run wrote its whole answer and nothing else. CPU loops and GPU kernels share these functions.
 
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,8 @@
 namespace gaussweep {
 
 /// A set of elements (i, j) of a matrix, or of every square matrix of a batch. `lower` and `upper` include
-/// the diagonal, `below` and `above` exclude it. `checkered`: i + j is odd; `odd_rows`: i is odd.
+/// the diagonal, `below` and `above` exclude it. `checkered` has the elements with odd i + j, `odd_rows`
+/// those with odd i.
 enum class Region { none, all, checkered, odd_rows, lower, upper, below, above };
 
 /// The indices begin, begin + step, ... that are less than `end`.
@@ -91,7 +92,7 @@ GAUSSWEEP_SHARED_INLINE T poison(bool noise, std::int64_t i, std::int64_t j) {
   return value;
 }
 
-/// Returns the contribution of an element to a digest; if `negated`, of the element with the other sign. +0
+/// Returns the contribution of an element to a digest. If `negated`, the element's sign is changed first. +0
 /// and -0 contribute equally, and so do all NaN.
 template <class T>
 GAUSSWEEP_SHARED_INLINE unsigned long long digest_of(T value, bool negated, unsigned long long position) {

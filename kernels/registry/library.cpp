@@ -18,6 +18,8 @@
 namespace gaussweep {
 namespace {
 
+// Limits for the entries of a library's table, and for the workspace that a method requests. Larger values
+// are rejected as mistakes.
 constexpr std::size_t max_text_bytes = 200, max_needs = 16, max_choices = 64;
 constexpr int max_rows = 1000, max_parameters = 32;
 constexpr double max_exact_integer = 9007199254740992.0;  // 2^53
@@ -49,7 +51,7 @@ std::runtime_error fault(const std::string& where, const std::string& what) {
   return std::runtime_error(where + ": " + what);
 }
 
-/// Checks a text. `where` names its row and member in messages.
+/// Returns a checked text of the table. `where` names its row and member in messages.
 /// @throws std::runtime_error if it has more than `max_text_bytes` bytes or a control character
 std::string text_of(const char* text, const std::string& where) {
   const std::size_t length = strnlen(text, max_text_bytes + 1);
@@ -219,7 +221,7 @@ AnswerIn answer_of(char answer, const std::string& where) {
   }
 }
 
-/// Sets the method's needs: the needs of the problem, then `names`.
+/// Sets the method's needs (required properties of A): the needs of the problem, then `names`.
 void add_needs(Method& method, const std::vector<std::string>& names, const std::string& where) {
   method.needs = method.problem->needs;
   for (const std::string& name : names) {
@@ -303,7 +305,7 @@ std::string load_fault(const std::string& path) {
 }  // namespace
 
 std::vector<Method> load_library(const std::string& path) {
-  const FloatingPointMode restored;
+  const FloatingPointMode restored;  // restores the caller's mode at the end of the scope
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | symbol_scope);
   if (library == nullptr) throw std::runtime_error(load_fault(path));
   const auto methods = reinterpret_cast<decltype(&gaussweep_methods)>(::dlsym(library, "gaussweep_methods"));

@@ -16,7 +16,8 @@ namespace {
 }
 
 void validate_parameter(const Method& method, const Parameter& parameter) {
-  // In a plan, a parameter with the name of an axis would be ambiguous.
+  // A plan sets parameters and axes (sizes and options of the problem) by name, so that equal names would be
+  // ambiguous.
   static constexpr std::array<std::string_view, 8> axes{"m",    "n",     "k",         "nrhs",
                                                         "uplo", "batch", "precision", "seed"};
   const std::string& name = parameter.name;
@@ -74,7 +75,7 @@ void validate(const Method& method) {
     const auto listed = std::count(method.backends.begin(), method.backends.end(), backend);
     const std::string name(to_string(backend));
     if (listed > 1) reject(method, "backend " + name + " is listed twice");
-    // A build without CUDA lacks the entries for cuda; runs_on then returns false.
+    // A build without CUDA lacks the entry points for cuda; runs_on then returns false.
     if (listed == 1 && !method.runs_on(backend) && backend != Backend::cuda) {
       reject(method, "backend " + name + " is listed, but has no entry point");
     }

@@ -1,5 +1,6 @@
 #pragma once
-/// The registry: a table with one row (`Method`) per method. A method solves one problem, e.g. gesv.
+/// The registry: a table with one row (`Method`) per method. A method solves one problem, e.g. gesv. A *run*
+/// calls a method once; a *trial* runs one method on one input.
 
 #include <cstdint>
 #include <functional>
@@ -48,17 +49,17 @@ struct OperandPart {
   Workspace workspace;
 };
 
-/// The operands of a run in the memory of the method's backend, in the layout Method::layout. Inputs are
-/// restored before every run, and the method may overwrite them. Method::answer selects the operand for the
-/// answer.
+/// The operands of a run in the memory of the method's backend (GPU, emulated GPU or CPU), in the layout
+/// Method::layout. Inputs are restored before every run, and the method may overwrite them. Method::answer
+/// selects the operand for the answer.
 template <class T>
 struct Operands {
   Shape shape;
-  MatrixView<T> a;  ///< `augmented`: [A | B], n x (n + nrhs); for a batch, all A followed by all B
-  /// gesv, posv, trsv: right-hand sides; gemm: B. In `augmented`: the last nrhs columns of `a`.
+  MatrixView<T> a;  ///< layout `augmented`: [A | B], n x (n + nrhs); in a batch, all A, then all B
+  /// gesv, posv, trsv: right-hand sides; gemm: B. In the layout `augmented`: the last nrhs columns of `a`.
   MatrixView<T> b;
-  /// A third matrix for the answer, uninitialized; present if `answer` is x. Column-major, except in
-  /// `row_major`. gesv, posv, trsv: n x nrhs with ld = n.
+  /// A third matrix for the answer, uninitialized; present if Method::answer is x. Column-major, except in
+  /// the layout `row_major`. gesv, posv, trsv: n x nrhs with ld = n.
   MatrixView<T> x;
   int* pivots = nullptr;  ///< getrf: n entries per system, preset to "no exchange" (pivots[i] = i)
   int* info = nullptr;    ///< LAPACK's info, one int per system, 0 at the start
@@ -72,7 +73,8 @@ struct Operands {
 template <class T>
 using Run = std::function<void(Context&, Operands<T>&, const Parameters&)>;
 
-/// The entry points of a method on one backend, per precision; null if the method lacks this combination.
+/// The entry points (functions) of a method on one backend, per precision; null if the method lacks this
+/// precision.
 struct Entry {
   Run<float> float32 = nullptr;
   Run<double> float64 = nullptr;
@@ -177,8 +179,8 @@ class Registry {
   const std::vector<Method>& all() const&& = delete;  // the rows would die with a temporary registry
   /// Returns the row of (problem, variant), or null.
   const Method* find(Problem problem, std::string_view variant) const;
-  /// Returns the first vendor method of the problem that accepts the batch size, or null: LAPACK or OpenBLAS
-  /// on `emulated` and `host`, a CUDA library on `cuda`.
+  /// Returns the first vendor method of the problem that accepts the batch size, or null. It is a method of
+  /// LAPACK or OpenBLAS for `emulated` and `host`, and of a CUDA library for `cuda`.
   const Method* reference(Problem problem, Backend backend, std::int64_t batch = 1) const;
   void add(Method method);
 

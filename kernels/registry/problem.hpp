@@ -40,7 +40,7 @@ class Problem {
   const ProblemRow* row_ = nullptr;
 };
 
-/// The rows and columns of an operand.
+/// The number of rows and of columns of an operand.
 struct Extent {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
