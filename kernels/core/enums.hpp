@@ -1,6 +1,6 @@
 #pragma once
 /// The enums of gaussweep and their names. The strings of `to_string` are the values on the command line, in
-/// plans, in JSON and in HDF5; `from_string` is their inverse.
+/// plans (the user's lists of trials), in JSON and in HDF5; `from_string` is their inverse.
 
 #include <array>
 #include <optional>
@@ -15,8 +15,9 @@ enum class Precision { float32, float64 };
 /// (code written for the CPU).
 enum class Backend { cuda, emulated, host };
 enum class Uplo { lower, upper };
-/// A property that a method requires of its matrix. A user may give the method another matrix on purpose;
-/// the result is recorded all the same. strongly_regular: all leading principal submatrices are nonsingular.
+/// A property that a method requires of its matrix. A user may give the method another matrix on purpose; the
+/// result is recorded all the same. `spd` is symmetric positive definite. `strongly_regular` means that all
+/// leading principal submatrices are nonsingular.
 enum class Need {
   spd,
   strongly_regular,

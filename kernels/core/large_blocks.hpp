@@ -18,13 +18,13 @@ class LargeBlocks {
 
   /// Returns at least `bytes`, uninitialized and aligned to a huge page. @throws std::bad_alloc
   std::shared_ptr<void> take(std::size_t bytes);
-  /// From now on, keeps released blocks for later requests of a similar size. Idle blocks are freed, oldest
-  /// first, while all blocks together exceed 2 * (largest block) + extra_bytes. By default, no blocks are
-  /// kept.
+  /// From now on, keeps released blocks as idle blocks for later requests of a similar size. Idle blocks are
+  /// freed, oldest first, while all blocks together exceed 2 * (largest block) + extra_bytes. By default, no
+  /// blocks are kept.
   void keep(std::size_t extra_bytes);
   /// Frees idle blocks, and frees every block that is released from now on.
   void keep_none();
-  void trim();  ///< frees idle blocks
+  void trim();  ///< frees all idle blocks
   std::size_t idle_bytes() const;
 
  private:

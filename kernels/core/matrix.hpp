@@ -1,5 +1,6 @@
 #pragma once
-/// Dense operands: views of memory in which a method computes, and column-major matrices on the host.
+/// Dense operands: views of the memory in which a method (an implementation of e.g. gesv) computes, and
+/// column-major matrices on the host.
 
 #include <cstdint>
 #include <vector>
@@ -102,8 +103,8 @@ struct Answer {
   /// LAPACK's info: 0, or i > 0 if the i-th pivot (from 1) is zero or not positive. For a batch it is the
   /// first nonzero info.
   std::int64_t info = 0;
-  /// The report of an iterative method. MethodRun sets it to the report of the last run. `info` may be 0 even
-  /// if the method did not converge.
+  /// The report of an iterative method. MethodRun (kernels/staging) sets it to the report of the last run.
+  /// `info` may be 0 even if the method did not converge.
   IterationReport report;
 };
 

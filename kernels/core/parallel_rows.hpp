@@ -17,8 +17,8 @@ namespace gaussweep {
 /// Copies of more bytes than this (4 MiB) use several threads, because they exceed a core's private caches.
 constexpr double large_bytes = 0x1p22;
 
-/// While an object of this class lives, the calling thread counts as a worker of a parallel loop. Loops
-/// within its work then stay serial.
+/// While an object of this class lives, the calling thread counts as a worker of a parallel loop. Loops that
+/// it starts then stay serial.
 class ParallelWorker {
  public:
   ParallelWorker() : was_active_(std::exchange(active_, true)) {}

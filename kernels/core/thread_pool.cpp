@@ -32,7 +32,7 @@ class BlockedSignals {
 
 }  // namespace
 
-/// One loop of for_each.
+/// One call of for_each, whose loop iterations the threads share.
 struct ThreadPool::Job {
   Job(std::int64_t calls, int max_helpers, const std::function<void(std::int64_t)>& function)
       : count(calls), helpers(max_helpers), work(function) {}
