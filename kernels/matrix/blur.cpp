@@ -67,7 +67,7 @@ HostMatrix<double> sharpen(double amount) {
   return w;
 }
 
-/// Return an error text for the weights, and for the numbers of a spec; empty if they are valid.
+/// Return an error text for the weights, and for the numbers of a spec. The text is empty if they are valid.
 std::string fault_of_weights(const HostMatrix<double>& w) {
   const std::int64_t max_size = 2 * largest_blur_radius + 1;
   const std::string size = std::to_string(w.rows) + " x " + std::to_string(w.cols);
@@ -111,8 +111,8 @@ std::string fault_of_numbers(const BlurSpec& spec) {
   return fault_of_weights(spec.weights);
 }
 
-/// The part [begin, end) of a window that lies in the image, in one dimension, counted from the window's
-/// start.
+/// The part [begin, end) of a window that lies in the image, in one dimension. Indices count from the
+/// window's start.
 struct Span {
   std::int64_t begin, end;
 };

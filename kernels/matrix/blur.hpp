@@ -1,8 +1,9 @@
 #pragma once
 /// Matrices of kind `blur`, which blur or sharpen images. An image f of width x height pixels is a vector of
-/// n = width * height numbers in row-major order. H f, the seen image, is f filtered with a point-spread
-/// function. It may have fewer or more pixels than f, with the same top left pixel. Pixels outside of f are
-/// black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section 6.1.
+/// n = width * height numbers in row-major order. H f, the *seen* image, is f filtered with a point-spread
+/// function. The seen image may have fewer or more pixels than f, with the same top left pixel. Pixels
+/// outside of f are black (0). Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, section
+/// 6.1.
 
 #include <cstdint>
 #include <string>
@@ -38,15 +39,16 @@ struct EnumNames<BlurMatrix> {
 inline constexpr std::int64_t largest_blur_radius = 15;
 inline constexpr std::int64_t largest_blur_side = 1'000'000;  ///< largest image width or height in pixels
 
-/// Specifies H and H H^T + lambda I.
+/// Specifies a matrix of kind `blur`. The comments name the point-spread function or the matrix for which a
+/// member is used.
 struct BlurSpec {
   PointSpread psf = PointSpread::gaussian;
   double sigma = 1.5;                  ///< gaussian: standard deviation in pixels
   std::int64_t radius = 3;             ///< gaussian, box: 2 radius + 1 rows and columns
   double length = 7;                   ///< motion: length of the smear of a point in pixels
   double angle = 0;                    ///< motion: degrees, counter-clockwise from the right
-  double amount = 1;                   ///< sharpen: the multiple of the Laplacian that is subtracted
-  HostMatrix<double> weights;          ///< file: the weights
+  double amount = 1;                   ///< sharpen: the multiple of the image's Laplacian that is subtracted
+  HostMatrix<double> weights;          ///< file: the weights of the point-spread function
   std::int64_t width = 0, height = 0;  ///< size of the image f in pixels
   std::int64_t seen_width = 0, seen_height = 0;  ///< size of H f; both 0: the size of f
   BlurMatrix what = BlurMatrix::system;          ///< the matrix that is generated

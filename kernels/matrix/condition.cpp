@@ -10,8 +10,8 @@
 namespace gaussweep {
 namespace {
 
-/// The number of reflectors per side. One reflector makes the matrix dense. Further reflectors mix the
-/// singular vectors more.
+/// The number of random reflectors that multiply the diagonal matrix from each side. One makes the matrix
+/// dense. More of them mix the singular vectors better.
 constexpr int reflectors = 3;
 
 /// A reflector I - scale v v^T with scale = 2 / (v^T v), which is orthogonal.

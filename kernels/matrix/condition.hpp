@@ -15,9 +15,9 @@ namespace gaussweep {
 /// that the condition number is exact.
 std::vector<double> singular_values(const MatrixSpec& spec);
 
-/// Returns the largest condition number that is allowed in a precision, 1/u, because rounding the elements
-/// changes the smallest singular value by about u. The actual condition number differs from the requested one
-/// by some percent, and near the limit by up to a factor of three.
+/// Returns the largest condition number that is allowed in a precision, 1/u with the unit roundoff u. The
+/// reason is that rounding the elements changes the smallest singular value by about u. The actual condition
+/// number differs from the requested one by some percent, and near the limit by up to a factor of three.
 constexpr double max_condition_number(Precision precision) {
   return precision == Precision::float32 ? 0x1p24 : 0x1p53;
 }

@@ -14,7 +14,7 @@ GAUSSWEEP_SHARED_INLINE double signed_unit(std::uint64_t seed, RandomStream stre
 }
 
 /// Returns a number uniform in [low, high), never 0. If a number rounds to 0 or `high`, it is drawn again.
-/// @pre precision_fault (generate.hpp) returns "", so that most draws are accepted
+/// @pre precision_fault (generate.hpp) returns "", so that few numbers are drawn again
 template <class T>
 GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   T value = 0;
@@ -73,7 +73,8 @@ GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
   return series * power;
 }
 
-/// Returns an element of the Gaussian kernel of n equidistant points on [0, 1], plus lambda on the diagonal.
+/// Returns an element of the Gaussian kernel matrix of n equidistant points on [0, 1]: exp(-s d^2) for points
+/// at distance d, plus lambda on the diagonal.
 GAUSSWEEP_SHARED_INLINE double kernel_element(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
   if (i == j) return 1 + spec.lambda;
   const auto index_distance = static_cast<double>(i - j), intervals = static_cast<double>(spec.cols - 1);

@@ -21,9 +21,9 @@ bool has_range(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::symmetric;
 }
 
-/// Returns the generator's version, which is part of the canonical text. It increases when the same spec
-/// gives other bits, so that matrices stored by older versions are not used. Version 2 redraws elements that
-/// are rounded to `high`. In double this affects only narrow ranges.
+/// Returns the generator's version, which is part of MatrixSpec::canonical. The version increases when the
+/// same spec gives other bits, so that matrices stored by older versions are not used. Version 2 redraws
+/// elements that are rounded to `high`. In double this affects only narrow ranges.
 int generator_version(const MatrixSpec& spec, Precision precision) {
   const bool is_narrow = spec.high - spec.low < 0x1p-20 * std::max(std::fabs(spec.low), std::fabs(spec.high));
   return has_range(spec.kind) && (precision == Precision::float32 || is_narrow) ? 2 : 1;

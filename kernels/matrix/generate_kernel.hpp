@@ -1,5 +1,6 @@
 #pragma once
-/// Declares the launch of the kernel that generate_on (generate.hpp) uses.
+/// Declares fill_matrix, which launches the kernel of generate_on (generate.hpp), in the namespaces
+/// `emulated` and `cuda`.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"

@@ -53,7 +53,8 @@ GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::in
   return seed + static_cast<std::uint64_t>(s);
 }
 
-/// Specifies a matrix whose elements can be computed independently of each other; kernels take it by value.
+/// Specifies a matrix whose elements can be computed independently of each other. Kernels take this struct by
+/// value. The comments name the kinds for which a member is used.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< uniform, ones, hilbert, cauchy, blur may be rectangular
@@ -62,7 +63,7 @@ struct ElementSpec {
   bool dominant = true;      ///< spd: the diagonal is dominant; false: `condition` and `mode` apply
   double condition = 1e4;    ///< condition, spd: the 2-norm condition number
   int mode = 3;          ///< condition, spd: singular values as LAPACK's latms modes 1 … 5 (3: geometric)
-  double s = 4;          ///< kernel: elements exp(-s d^2) for the distance d of points i/(n - 1), j/(n - 1)
+  double s = 4;          ///< kernel: element (i, j) is exp(-s d^2) with d = (i - j) / (n - 1)
   double lambda = 0.01;  ///< kernel: added to the diagonal
   double value = 1;      ///< ones: every element
   Uplo uplo = Uplo::lower;  ///< triangular: the triangle

@@ -12,7 +12,7 @@ void add_noise(std::vector<double>& image, const NoiseSpec& noise, std::uint64_t
   constexpr double two_pi = 6.283185307179586;
   constexpr double black = 0, white = 255;  // grey levels
   for (std::size_t p = 0; p < image.size(); ++p) {
-    // Returns the pixel's random element of this number, from 0.
+    // Returns the random element with index `number` (from 0) of this pixel.
     const auto draw = [&](std::uint32_t number) {
       return random_element(seed, RandomStream::noise, static_cast<std::int64_t>(p), /*j=*/0, number);
     };

@@ -8,7 +8,7 @@
 
 namespace gaussweep {
 
-/// 128 bits: a counter as input, random bits as output.
+/// A block of 128 bits: the counter that philox() takes, or the random bits that it returns.
 struct PhiloxBlock {
   std::uint32_t word[4];
 };
