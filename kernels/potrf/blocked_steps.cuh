@@ -9,8 +9,8 @@
 /// all trailing blocks, with one thread block per block.
 ///
 /// This version works for any n (elements beyond the edge of the matrix count as 0) and for both triangles.
-/// The comments describe L; with `upper`, L^T is stored. Every subtracted product is one fma, so that all
-/// backends and both kinds of updates give the same bits.
+/// The comments describe L; with `upper`, L^T is stored. Every product is subtracted with one fma. All
+/// backends (GPU, CPU) and both kinds of updates therefore give the same bits.
 
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 /// Cholesky factorisation of a matrix whose block columns are distributed over several GPUs. A panel is a
 /// block column from its diagonal block down. One launch factors a panel (recursive_cholesky.cuh).
-/// getrf/distributed_panels.cuh schedules panels and updates.
+/// DistributedPanels (getrf/distributed_panels.cuh) sends panels to the GPUs and schedules updates.
 ///
 /// The first GPU may factor the last few thousand rows and columns (the *rest*) alone in one launch.
 /// Distributed panels would take longer for few rows.
@@ -14,7 +14,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Sets the matrix's info from a panel's info, unless an earlier panel has set it.
+/// Sets *info of the matrix from a panel's info, unless an earlier panel has set it.
 /// @param first column of the matrix in which the panel begins
 template <class Index>
 __global__ void collect_info(const Index* panel_info, Index first, Index* info) {

@@ -26,8 +26,8 @@ using namespace gaussweep::tiles;
 
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Thresholds {
-  int one_launch = 0;  ///< the largest order that is factored in one launch; 0: 9216, in float 6144
-  int panel = 0;  ///< columns per launch of larger orders; 0: 2048 if n < 14336, else 3072 (in float 1024)
+  int one_launch = 0;  ///< the largest order that is factored in one launch; 0 means 9216, in float 6144
+  int panel = 0;  ///< columns per launch of larger orders; 0 means 2048 if n < 14336, else 3072 (float: 1024)
   int tail = 40;  ///< tile rows that remain where a launch's tail columns begin (Schedule)
 };
 
@@ -88,7 +88,7 @@ class RecursiveCholesky {
     factor_in_one_launch(0, columns);
   }
   /// Like factor(), but does not copy the factor back. Returns the factor: the matrix itself, or the copy in
-  /// the workspace, which an identity extends to whole tiles.
+  /// the workspace. An identity pads the copy to whole tiles.
   MatrixView<T> factor_without_copy_back() {
     factor_matrix();
     return {a_, n_, n_, lda_};
@@ -108,7 +108,7 @@ class RecursiveCholesky {
   T* at(int row, int column) { return a_ + row + column * lda_; }
 
   /// Sets all bits of the flags and of the first `mailboxes` mailboxes (tile_factor.cuh), which follow the
-  /// flags in memory.
+  /// flags in memory. All bits set means that nothing has been stored yet.
   void reset(int mailboxes) {
     context_.stage("start");
     const auto end =
@@ -184,10 +184,11 @@ class RecursiveCholesky {
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;
     arguments.max_polls = 1 << 22;  // 2^22 polls take seconds, a launch only milliseconds
-    // An upper limit of the number of concurrent tasks: one panel task per pair of tile rows and column, and
-    // one diagonal task.
+    // An upper limit of the number of concurrent tasks: one diagonal task, and one panel task per column and
+    // pair of tile rows.
     const int tasks = (arguments.rows + 1) / 2 * arguments.columns + 1;
     const auto grid = static_cast<unsigned>(std::min(tasks, simt::multiprocessors(context_)));
+    // In double, three groups per update are the fastest number (docs/notebook/cholesky.md).
     if constexpr (sizeof(T) == sizeof(float)) {
       launch</*GroupsPerUpdate=*/1>(arguments, grid);
     } else {

@@ -47,14 +47,15 @@ inline std::size_t workspace_bytes(const Shape& shape, std::size_t element_bytes
          workspace_piece(scaled ? round_up_to_tiles(shape.n) : 0, element_bytes);
 }
 
-/// Returns the columns per block of the distribution over several GPUs.
+/// Returns the columns per block of the block-cyclic distribution over several GPUs.
 inline std::int64_t column_block(const Shape& shape, const Parameters& parameters) {
   const std::int64_t block = parameters.integer("block");
   if (block > 0) return round_up_to_tiles(block);
   return shape.n >= 8192 * parameters.integer("gpus") ? 1024 : 512;
 }
-/// Returns true if one GPU factors the matrix faster than several. posv has a larger limit, because its
-/// solves gain less from several GPUs.
+/// Returns true if one GPU factors the matrix faster than several: if n is below the parameter `gpus_from`,
+/// or below `smallest` by default. For posv, `smallest` is larger, because its solves gain less from several
+/// GPUs.
 template <std::int64_t smallest = 10240>
 bool uses_one_gpu(const Shape& shape, const Parameters& parameters) {
   return is_below_gpus_from(shape.n, parameters, smallest);

@@ -9,7 +9,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// Factors one matrix per thread group, with one row per thread in registers.
+/// Factors one matrix per thread group, with one row per thread in registers (Rows in getrf/small_rows.cuh).
 /// @tparam S the work split: threads per group and groups per thread block
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads)
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
-/// Factors one matrix per thread block, in panels of 32 columns.
+/// Factors one matrix per thread block, in panels of 32 columns (Panels in getrf/panels.cuh).
 /// @tparam S the work split: sizes of the thread block
 template <class T, class S>
 __global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {

@@ -1,11 +1,12 @@
 #pragma once
-/// Trailing updates of a Cholesky factorisation in float on FP16 tensor cores: C -= P P^T, with P split.
+/// Trailing updates of a Cholesky factorisation in float on FP16 tensor cores: C -= P P^T, where P consists
+/// of the factored columns.
 ///
 /// A float is split into two FP16 numbers, high and low. Three of their four products are computed
 /// (getrf/split_products.cuh explains why). P is split only once, because it is both factors of the product.
-/// The parts of P are stored as [high, low, high, high]. One GEMM then suffices: [low, high, high] times the
-/// transpose of [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then no
-/// element of the Cholesky factor overflows in FP16.
+/// The parts of P are stored side by side as [high, low, high, high]. One GEMM then suffices: the last three
+/// parts [low, high, high] times the transpose of the first three, [high, low, high]. The diagonal of the
+/// symmetric matrix must be scaled to about 1. Then no element of the Cholesky factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -105,8 +106,9 @@ class SplitUpdates {
     const int below = panel.height - count;
     if (below > 0)
       multiply(panel, {/*row=*/count, /*column=*/0, /*rows=*/below, /*columns=*/count}, /*count=*/1, c, ldc);
-    // The triangle begins with the squares on its diagonal. The block left of the lower square of each pair
-    // then completes a lower triangle of twice the order, which is a square of the next round.
+    // First computes the squares on the diagonal. Each round of the loop then computes, per pair of
+    // neighbouring squares, the block left of the lower square. That completes a square of twice the order
+    // for the next round.
     const int squares = count / square, remainder = count % square;
     if (squares > 0) multiply(panel, {/*row=*/0, /*column=*/0, square, square}, squares, c, ldc);
     if (remainder > 0)

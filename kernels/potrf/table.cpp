@@ -35,7 +35,8 @@ ProblemRow problem_row() {
   row.title = "L of A = L L^T, or U of A = U^T U, A symmetric positive definite";
   row.axes = {"n", "uplo"};
   row.needs = {Need::spd};
-  // Negated in every second run, so that a stale answer fails. This pattern keeps A positive definite.
+  // These elements of A are negated in every second run, so that a stale answer fails. The checkered pattern
+  // keeps A positive definite.
   row.negated = Region::checkered;
   row.used_of_a = UsedElements::mirrored_triangle;
   row.used_of_x = UsedElements::triangle;

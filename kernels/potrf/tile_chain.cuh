@@ -4,25 +4,28 @@
 ///
 /// A tile has 64 x 64 elements. The launch factors `columns` tile columns, each from its diagonal tile down
 /// to tile row `rows` - 1 (rows >= columns). Below, i and j count tile rows and columns. A *group* is 8
-/// adjacent tile columns; its product is L L^T over these columns.
+/// adjacent tile columns. The product of a group is L L^T with the k range of these columns.
 ///
 /// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
 /// earlier tickets. Any number of resident thread blocks therefore makes progress. A tile's state is a 32-bit
-/// flag in global memory: the number of groups whose products have been subtracted from the tile, or
-/// `finished`. A task multiplies operand tiles as soon as they are finished. Tasks are of three kinds:
+/// flag in global memory. It is the number of groups whose products have been subtracted from the tile, or
+/// `finished` when the tile belongs to L. A task multiplies operand tiles as soon as they are finished. Tasks
+/// are of three kinds:
 ///
-///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) those products of earlier columns that no update task
-///               subtracts. Solves for L(j, j - 1), while another thread block still computes the last
-///               columns of L(j - 1, j - 1). Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and factors
-///               A(j, j). The diagonal tasks are the critical path.
+///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) the products of earlier columns, except those that
+///               update tasks subtract. Solves for L(j, j - 1), while another thread block still computes the
+///               last columns of L(j - 1, j - 1). Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and
+///               factors A(j, j). The diagonal tasks are the critical path.
 ///   panel i, j  Subtracts the same products as a diagonal task, but from A(i, j) and A(i + 1, j). Solves for
 ///               L(i, j) and L(i + 1, j) with inverses of the 8 x 8 diagonal tiles of L(j, j).
-///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. A deferred
-///               update (see Schedule) subtracts the products of up to `GroupsPerUpdate` groups.
+///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. An update
+///               may be deferred (next paragraph). It then subtracts the products of up to `GroupsPerUpdate`
+///               groups.
 ///
 /// When a group is finished, its product is first subtracted from the next group. All other updates are
-/// deferred: they run during the next group's diagonal tasks, so that they overlap with the critical path. No
-/// update task subtracts products of the last columns, the tail columns; Schedule explains why.
+/// deferred: they run during the next group's diagonal tasks, so that they overlap with the critical path.
+/// The last columns of a launch are its *tail columns*. No update task subtracts their products (Schedule in
+/// tile_schedule.cuh explains why).
 
 #include "kernels/potrf/tile_launch.cuh"
 #include "kernels/potrf/tile_update.cuh"
@@ -34,7 +37,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 template <class T, int GroupsPerUpdate, Kind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function();
 
-/// Takes the next task. Not inlined, because inlined variables would occupy registers that the tasks need.
+/// Takes the next task. The function is not inlined, because its variables would occupy registers that the
+/// tasks need.
 template <class T, int GroupsPerUpdate>
 __device__ GAUSSWEEP_NOINLINE Kind next_task();
 
@@ -61,8 +65,8 @@ class Worker {
       }
     }
   }
-  /// Takes the next ticket, stores its task in shared memory, and waits until the task's tiles have all
-  /// earlier updates.
+  /// Takes the next ticket and stores its task in shared memory. Waits until all earlier updates of the tiles
+  /// that the task changes are complete.
   __device__ __forceinline__ Kind next() {
     if (warp() == 0) {
       if (thread() == 0) {
@@ -88,7 +92,8 @@ class Worker {
   }
 
   /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
-  /// factorisation has timed out. A time-out sets info to -1.
+  /// factorisation has timed out. A time-out sets info to -1. The flag of other waits is read only in every
+  /// 1024th poll.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);
@@ -121,17 +126,17 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first column whose operand tiles may be unfinished when the products begin. Gate polls these
-  /// tiles. For an update the column is the first one of the last group; is_result_ready checks the other
-  /// groups.
+  /// Returns the first tile column whose operand tiles may be unfinished when the products begin (Gate polls
+  /// them). In an update with several groups, it is the first column of the last group, because
+  /// is_result_ready() tests the other groups.
   __device__ static int first_polled(const Task& task) {
     return task.kind == Kind::update && task.to - task.from > group_columns ? task.to - group_columns
                                                                             : task.from;
   }
 
-  /// Returns the address of an operand tile's state, for tile column `column`. lane % 4 selects the tile: 0
-  /// and 1 are the two tiles of the left operand, 2 and 3 the two tiles of the right operand. Returns null if
-  /// the task does not multiply this column.
+  /// Returns the address of the state of an operand tile in tile column `column`. The number lane % 4 selects
+  /// the tile: 0 and 1 are the two tiles of the left operand, 2 and 3 those of the right operand. Returns
+  /// null if the task does not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.to) return nullptr;
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
@@ -143,9 +148,9 @@ class Worker {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Tracks which operand tiles of a product are open, i.e. finished, one group of columns after another.
-  /// Each lane of the first warp polls one of the group's 4 x 8 tiles. A parameter `tile_column` is counted
-  /// from task.from.
+  /// Tracks which operand tiles of a product are finished (here called *open*: they may be read), one group
+  /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: four operand
+  /// tiles (operand_state) in 8 columns. A parameter `tile_column` is counted from task.from.
   class Gate {
    public:
     /// @param open_mask the open tiles of the first polled group, one bit per lane
@@ -162,21 +167,21 @@ class Worker {
              (tile_column < open_columns_ + group_columns &&
               (open_mask_ >> 4 * (tile_column - open_columns_) & 0b1111u) == 0b1111u);
     }
-    /// Waits until all operands in a tile column are open; has a barrier of the thread block.
+    /// Waits until all operand tiles of a column are open. Contains a barrier of the thread block.
     __device__ void wait_for(int tile_column) {
       if (warp() == 0) {
         for (int polls = 0; !is_open(tile_column); ++polls) {
           poll();
           if (worker_.times_out(polls)) open_mask_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open_masks[3] = open_mask_;  // other warps may still read mask 2
+        if (lane() == 0) worker_.memory_.open_masks[3] = open_mask_;  // other warps may still read element 2
       }
       __syncthreads();
       open_mask_ = worker_.memory_.open_masks[3];
       advance();
     }
-    /// Polls if `polls` is true (copies of a later k slice have not started yet), and passes the result to
-    /// all threads. Has a barrier of the thread block. Called once per k slice p.
+    /// Called once per k slice p. Polls if `polls` is true, i.e. if copies of later slices have not started
+    /// yet. Passes the mask of open tiles to all threads. Contains a barrier of the thread block.
     __device__ void poll_gate(int p, bool polls) {
       if (all_are_open()) return __syncthreads();
       unsigned& open_word = worker_.memory_.open_masks[p % 2];
@@ -220,7 +225,7 @@ class Worker {
     }
   }
   /// Returns true to all lanes of a warp if all earlier updates of the task's tiles are complete and the
-  /// operands left of first_polled() are finished.
+  /// operands left of first_polled() are finished. Stored states are smaller by 1 (LaunchArguments::states).
   __device__ bool is_result_ready(const Task& task) const {
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
     const unsigned required = static_cast<unsigned>(task.from / group_columns);
@@ -233,8 +238,8 @@ class Worker {
     }
     return __all_sync(0xffffffffu, ready) != 0;
   }
-  /// Sets the state of the tiles that the task has changed, after a barrier. Uses warp 3, because warp 0
-  /// polls for the next task.
+  /// Sets the stored state of the tiles that the task has changed, after a barrier. Uses warp 3, because warp
+  /// 0 polls for the next task.
   __device__ void set_states(const Task& task, unsigned state) const {
     __syncthreads();
     const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
@@ -303,9 +308,9 @@ class Worker {
       set_states(task, static_cast<unsigned>(task.to / group_columns) - 1);
     }
   }
-  /// Subtracts an update's sums from the matrix by bulk copies, and sets the tiles' states. Two warps process
-  /// each column of tiles; the other warps go on to the next task. The changed tiles of a column are
-  /// adjacent.
+  /// Adds an update's negated sums to the matrix by bulk copies, and sets the tiles' states. Two warps
+  /// process each column of tiles; the other warps continue with the next task. The changed tiles of a column
+  /// are adjacent, so that one range of rows describes them.
   template <class Product>
   __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
     static_assert(2 * tile_order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
@@ -331,7 +336,7 @@ class Worker {
     }
     __syncwarp();  // the lanes leave the task's function together
   }
-  /// Prefetches to L2 the part of the matrix that an update changes.
+  /// Prefetches to L2 the 2 x 2 tiles that an update changes, unless it does not change the last of them.
   __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {
     if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * tile_order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
@@ -403,8 +408,8 @@ class Worker {
         product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
                                                 product.warp_column() % 2 * 32, [] {});
       };
-      // With this order of calls the compiler does not move loaded columns to other registers, which would
-      // wait for the loads.
+      // This order of calls matters: with others, the compiler moves loaded columns to other registers, and
+      // such a move waits for the load.
       auto receiver = receiver_of(j - 1);
       load_rows();
       GAUSSWEEP_ROLLED_IN_DOUBLE

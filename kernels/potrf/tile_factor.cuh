@@ -26,8 +26,8 @@ constexpr int inverses_in_shared = tile_order * inverse_stride;  ///< elements o
 constexpr int mailbox_inverses = tile_order * tile_order;
 constexpr int mailbox_size = mailbox_inverses + tile_order * 8;  ///< elements of a mailbox
 
-/// Stores an element in a mailbox. No flag is needed: until an element is sent, all of its bits are set, a
-/// pattern that no sent number has.
+/// Stores an element in a mailbox. No flag is needed: until an element is sent, all of its bits are set. No
+/// sent number has this pattern, a NaN, because NaNs are replaced by another NaN.
 template <class T>
 __device__ __forceinline__ void send(T* target, T value) {
   simt::store_volatile(target, chain::with_canonical_nan(value));
@@ -79,8 +79,8 @@ __device__ __forceinline__ T approximate_reciprocal_root(T x) {
 }
 
 /// Computes the same eight columns as factor_8_columns (below), but with sqrt and division, as in LAPACK.
-/// This path is rare. Its loops are therefore rolled, which keeps the code short but puts the array in local
-/// memory.
+/// This path is rare. Its loops are therefore rolled: that keeps the code short, but the compiler puts `rows`
+/// in local memory.
 template <class T>
 __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, int first, T* reciprocals,
                                                              int& failed, T (&own_row)[8]) {
@@ -125,12 +125,14 @@ __device__ __forceinline__ void factor_8_columns_by_division(const T* triangle, 
 /// @param by_division true: computes the columns by factor_8_columns_by_division
 ///
 /// For a pivot p let y be an approximation of 1 / sqrt(p), and e = 1 - p y^2. Then 1 / p = y^2 (1 + e + e^2 +
-/// ...). The next pivot is computed from this series, four operations after y, because the pivots are a
-/// dependency chain. The columns, which need the accurate root, are computed concurrently. If a pivot is not
-/// a normal number, all eight columns are computed again by factor_8_columns_by_division.
+/// ...), and 1 / sqrt(p) = y (1 + e / 2 + 3 e^2 / 8 + ...). The next pivot is computed from the first series,
+/// four operations after y, because the pivots are a dependency chain. The columns need the accurate root of
+/// the second series; they are computed concurrently. If a pivot is not a normal number, all eight columns
+/// are computed again by factor_8_columns_by_division.
 ///
 /// The series has up to six more roundings per diagonal element than LAPACK. At orders up to 3 they would
-/// visibly increase residuals, which are measured in units of n u. `by_division` therefore avoids the series.
+/// visibly increase residuals, which are measured in units of n u (u: the unit roundoff). `by_division`
+/// therefore avoids the series.
 template <class T>
 __device__ __forceinline__ void factor_8_columns(T* triangle, int first, T* reciprocals, int& failed,
                                                  T (&own_row)[8], bool by_division) {
@@ -206,7 +208,7 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
 /// warps factor eight columns at a time, while the other warps apply the previous columns to the rest of the
 /// tile. The columns and inverses that RowSolver needs are sent to `mailbox` as they are computed.
 /// @param reciprocals 64 elements of shared memory
-/// @param by_division argument of factor_8_columns for the first eight columns
+/// @param by_division passed to factor_8_columns for the first eight columns; later columns use false
 /// @return the first column whose pivot is not a positive finite number, or -1; valid in the first warp
 template <class T>
 __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailbox, bool by_division) {
@@ -307,8 +309,8 @@ class RowSolver {
   __device__ __forceinline__ int row(int e) const { return first_ + lane_ / 4 + e / 2 * 8; }
   __device__ __forceinline__ int column(int j, int e) const { return 8 * j + 2 * (lane_ % 4) + e % 2; }
 
-  /// True in float: the sums begin at 0, and B is added last. Tensor cores truncate when they add to an
-  /// accumulator, and a smaller accumulator loses less.
+  /// True in float: the sums of products begin at 0, and B is added last. Tensor cores truncate when they add
+  /// to an accumulator, and a smaller accumulator loses less.
   static constexpr bool adds_b_last = sizeof(T) == sizeof(float);
   T (&remaining_)[8][4];
   T* x_;

@@ -7,9 +7,9 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr unsigned finished = 1u << 30;  ///< the state of a tile that belongs to the factor
-constexpr int stages = 4;                ///< k slices in shared memory
+constexpr int stages = 4;                ///< k slices in shared memory; five are slower
 /// The arguments of one launch. Counts and indices are in tiles, counted from the first diagonal tile of the
-/// launch. All bits of the mailboxes and of the flags are set before the launch.
+/// launch. Before the launch, all bits of the mailboxes and of the flags (states, ticket, timed_out) are set.
 template <class T>
 struct LaunchArguments {
   T* a;  ///< the first diagonal tile, column-major with leading dimension `ld` (in elements)
@@ -21,7 +21,7 @@ struct LaunchArguments {
   /// `states_ld`.
   unsigned* states;
   std::int64_t states_ld;
-  unsigned* ticket;     ///< the last ticket that was taken
+  unsigned* ticket;     ///< the last ticket that was taken; initially -1 as a signed number
   unsigned* timed_out;  ///< one flag per factorisation: 0 after a wait has timed out
   int first_column;     ///< the launch's first column in the matrix, in elements
   bool by_division;     ///< true: the first eight columns are factored as in LAPACK (factor_8_columns)
@@ -51,13 +51,13 @@ struct SharedStorage {
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
   unsigned finished_warps[2];  ///< per column of tiles, the number of warps that have added their sums
-  /// Masks of finished operands (Gate). Elements 0 and 1 serve even and odd k slices, so that a slow warp can
-  /// still read the previous mask. Element 2 is the mask at the start of a task, element 3 the one after a
-  /// wait.
+  /// Masks of finished operand tiles (Gate in tile_chain.cuh), one bit per tile. Elements 0 and 1 serve even
+  /// and odd k slices, so that a slow warp can still read the previous mask. Element 2 is the mask at the
+  /// start of a task, element 3 the one after a wait.
   unsigned open_masks[4];
 
   // After the products, the data of a solve replace the k slices.
-  /// Returns the 64 or 128 rows to solve, with leading dimension stride_of.
+  /// Returns the 64 or 128 rows to solve, with leading dimension stride_of(number of rows).
   __device__ T* solved() { return storage; }
   /// Returns the triangle of a diagonal tile.
   __device__ T* triangle() { return storage + tile_order * stride_of<T>(2 * tile_order); }

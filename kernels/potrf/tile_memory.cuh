@@ -6,7 +6,8 @@
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
-/// Keeps a device function from being inlined, so that its registers are allocated separately.
+/// Keeps a device function from being inlined, so that its registers are allocated separately from the
+/// caller's.
 #ifdef __CUDACC__
 #define GAUSSWEEP_NOINLINE __noinline__
 #else
@@ -49,8 +50,8 @@ __device__ __forceinline__ void fence_async_proxy() {
 #endif
 }
 /// Starts a bulk copy that adds elements in shared memory to elements in global memory. The L2 cache performs
-/// the additions. await_additions() waits for the additions. @pre all addresses are multiples of 16, and
-/// `count` is even
+/// the additions, and await_additions() waits for them. @pre all addresses are multiples of 16, and `count`
+/// is even
 __device__ __forceinline__ void add_in_cache(double* to, const double* shared, int count) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64 [%0], [%1], %2;" ::"l"(
@@ -80,8 +81,8 @@ __device__ __forceinline__ T* global(T* pointer) {
 }
 
 #ifdef __CUDACC__
-/// Loads two elements from shared memory in program order. The compiler would move ordinary loads to earlier
-/// places and spill the sums.
+/// Loads two elements from shared memory in program order. The compiler would move ordinary loads up, and
+/// would then spill the accumulators to local memory.
 __device__ __forceinline__ void load_in_order(unsigned from, double (&pair)[2]) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair[0]), "=d"(pair[1]) : "r"(from));
 }

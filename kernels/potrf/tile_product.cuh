@@ -1,12 +1,13 @@
 #pragma once
-/// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads, for tile_chain.cuh. k slices of 128
-/// bytes per row are staged in shared memory. While one slice is multiplied, copies of later slices are in
-/// flight. All products run on tensor cores; a float is split into two TF32 numbers.
+/// Products C = A B^T of 64 x 64 tiles by a thread block of 256 threads, for tile_chain.cuh. Slices of the k
+/// range with 128 bytes per row (16 columns in double, 32 in float) are staged in shared memory. While one
+/// slice is multiplied, copies of later slices are in flight. All products run on tensor cores; a float is
+/// split into two TF32 numbers.
 ///
 /// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16 x
-/// 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to
-/// 4t + 3, in double and in float. A load of two adjacent elements from shared memory then gives operands for
-/// the tensor cores. Global memory is accessed 16 bytes at a time.
+/// 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to 4t
+/// + 3, in double and in float. One load of two adjacent elements from shared memory then gives two operands
+/// of a tensor-core instruction. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -18,7 +19,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 constexpr int tile_order = 64;  ///< rows and columns of a tile
 constexpr int threads = 256;
 
-/// Returns the leading dimension of a k slice with `rows` rows, padded to avoid bank conflicts.
+/// Returns the leading dimension of a k slice with `rows` rows, padded by 32 bytes to avoid bank conflicts.
 template <class T>
 constexpr int stride_of(int rows) {
   return rows + 32 / static_cast<int>(sizeof(T));
@@ -41,9 +42,10 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. The fragments have the same layout as
-/// in the overload for double in triangle_tiles.cuh. A lane has rows g and g + 8 of A in two columns, and two
-/// rows of B. Omits the smallest of the four TF32 products.
+/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. With g and t as above, a lane holds
+/// rows g and g + 8 of A in columns t and t + 4. It holds rows t and t + 4 of column g of B. D has the layout
+/// of the overload for double (triangle_tiles.cuh). Omits the product of both second parts, which is the
+/// smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -106,7 +108,7 @@ struct TileProduct {
   __device__ static int warp_column() { return warp() / warps_down; }
 
   /// In float, `partial` has the sums since the last `add_partial_sums`. Tensor cores truncate when they add
-  /// to an accumulator, so that a sum of fewer products loses less.
+  /// to an accumulator. A sum of fewer products therefore loses less.
   static constexpr bool has_partial = sizeof(T) == sizeof(float);
   T partial[has_partial ? SquaresDown : 1][2][2][4];
 
@@ -136,7 +138,7 @@ struct TileProduct {
     for (int pair = 0; pair < pairs; ++pair) visit_pair(pair, visit);
   }
 
-  /// Returns the registers of the sums, for another use.
+  /// Returns the registers of the sums as an 8 x 4 array, so that RowSolver (tile_factor.cuh) can reuse them.
   __device__ __forceinline__ T (&registers())[8][4] {
     static_assert(sizeof(sum) >= 32 * sizeof(T));
     return reinterpret_cast<T(&)[8][4]>(sum);
@@ -208,7 +210,7 @@ struct TileProduct {
 
   /// Adds the product of `Depth` columns of A and B in shared memory, with leading dimensions StrideA and
   /// StrideB. `row` and `column` are the warp tile's first rows in A and in B. Calls overlapped() after the
-  /// first multiplications, so that it overlaps the other ones.
+  /// first multiplications, so that its work overlaps with the remaining ones.
   template <int StrideA, int StrideB, int Depth, class Overlapped>
   __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
     const int g = lane() / 4, t = lane() % 4;
@@ -269,7 +271,7 @@ struct TileProduct {
         if (k == 0) overlapped();
       }
 #else
-      // The emulation needs no tensor core layout; shuffles would take most of its time.
+      // The CPU build needs no tensor-core layout, whose shuffles would take most of its time.
       overlapped();
       for (int k = 0; k < Depth; ++k) {
         for (int s = 0; s < SquaresDown; ++s) {
@@ -365,7 +367,8 @@ struct TileProduct {
   /// memory. Calls on_first_slice() when the first slice has arrived. Ends with a barrier of the thread
   /// block.
   ///
-  /// `gate` (Worker::Gate) tracks which tiles may be read, equally in all threads of the thread block:
+  /// `gate` (Worker::Gate) tracks which tiles may be read. All threads of the thread block get the same
+  /// answers:
   ///   is_open(column)       returns true if tile column `column` of both operands may be read
   ///   all_are_open()        returns true if all columns may be read
   ///   wait_for(column)      waits until the column may be read; has a barrier of the thread block

@@ -6,7 +6,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-constexpr int group_columns = 8;  ///< tile columns per group; an update subtracts the product of whole groups
+constexpr int group_columns = 8;  ///< tile columns per group; an update subtracts products of whole groups
 constexpr int min_share = 16;     ///< the minimum number of a group's deferred updates in one step
 
 /// The kinds of tasks (tile_chain.cuh); `none` means that no task is left.
@@ -26,13 +26,13 @@ __host__ __device__ constexpr int sum_up_to(int count) {
   return count * (count + 1) / 2;
 }
 
-/// The tasks in the order of tickets, step by step. Step j contains the tasks that run while diagonal tile j
-/// is factored. When a group of columns begins, its *required* updates subtract the product of the previous
-/// group from it. Updates of later groups are *deferred*: they are spread over the steps of the current
-/// group.
+/// The tasks in the order of tickets (numbers that thread blocks take from a counter), step by step. Step j
+/// contains the tasks that run while diagonal tile j is factored. When a group of columns begins, its
+/// *required* updates subtract the product of the previous group from it. Updates of later groups are
+/// *deferred*: they are spread over the steps of the current group.
 ///
-/// The last columns are the tail columns. They begin with the group at which about `tail_rows` rows remain,
-/// to within half a group. The tail has too few operations to keep all thread blocks busy, and its tasks
+/// The last columns are the tail columns. They begin at the group where the number of remaining rows is
+/// nearest to `tail_rows`. The tail has too few operations to keep all thread blocks busy, and its tasks
 /// would wait for updates. No update task therefore subtracts products of tail columns; diagonal and panel
 /// tasks subtract them.
 /// @tparam GroupsPerUpdate the number of groups whose product a deferred update subtracts
@@ -60,6 +60,8 @@ class Schedule {
     if (number < diagonal_)
       return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
+    // The first step of a group runs panels, required updates and deferred updates, in this order. The other
+    // steps run deferred updates, then panels.
     const bool deferred_first = step_ % group_columns != 0;
     if (deferred_first && number < deferred_) return deferred_update(number);
     if (deferred_first) number -= deferred_;
@@ -76,8 +78,8 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Returns the first row of the panel tasks of column step_ - 1. The diagonal task computes the tile above.
   __host__ __device__ int first_panel_row() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Returns the number of updates of the group of columns that begins at `column`. Each pair of columns has
-  /// one update less than the pair before.
+  /// Returns the number of update tasks that change the group of columns beginning at `column`. Each pair of
+  /// columns has one update less than the pair before.
   __host__ __device__ int updates(int column) const {
     return sum_up_to(pairs(rows_) - column / 2) -
            sum_up_to(pairs(rows_) - pairs(min_of(column + group_columns, columns_)));
@@ -132,8 +134,8 @@ class Schedule {
     }
   }
 
-  /// Like in_columns(), but updates are numbered along each pair of rows. Concurrent updates then share
-  /// operands of both sides.
+  /// Like in_columns(), but updates are numbered along each pair of rows. Concurrent updates then share tiles
+  /// of both operands.
   __host__ __device__ Task in_rows(int number, int column, int from, int to) const {
     const int max_per_row = pairs(min_of(group_columns, columns_ - column));
     int row = 0;  // pair of rows; pair r has min(r + 1, max_per_row) updates

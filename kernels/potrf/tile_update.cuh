@@ -15,10 +15,10 @@ __device__ __forceinline__ void store_negated(Product& product, double* sums) {
   });
   fence_async_proxy();
 }
-/// Adds sums in shared memory to rows [begin, end) of a column of tiles, with one thread. The thread adds
-/// every `column_stride`-th column from `first_column` on.
-/// @param on_diagonal true: row `begin` is the first row of a diagonal tile. Its elements above the diagonal
-/// stay unchanged
+/// Adds sums in shared memory to rows [begin, end) of a column of tiles. One thread adds every
+/// `column_stride`-th element column from `first_column` on.
+/// @param on_diagonal true: row `begin` is the first row of a diagonal tile. Elements above its diagonal stay
+/// unchanged
 __device__ __forceinline__ void add_columns(double* c, std::int64_t ld, const double* sums, int begin,
                                             int end, bool on_diagonal, int first_column, int column_stride) {
   GAUSSWEEP_ROLLED

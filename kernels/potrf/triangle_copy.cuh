@@ -9,7 +9,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Returns the power of two s for which s^2 `value` is in [1/2, 2). Returns 1 if `value` is negative, 0,
-/// infinite or NaN. The offsets keep the dividend positive, so that the division rounds down.
+/// infinite or NaN. The offset 4097 keeps the dividend positive, so that the division rounds down; 2048
+/// undoes the offset.
 template <class T>
 __device__ __forceinline__ T root_scale(T value) {
   if (!(value > 0) || std::isinf(value)) return 1;
@@ -24,7 +25,7 @@ __global__ void scale_diagonal(const T* a, std::int64_t lda, int n, T* scale) {
 }
 
 /// Copies a triangle of `matrix` (of order n) to the lower triangle of `padded_copy`, or back. The order of
-/// `padded_copy` is n rounded up to a multiple of 64; an identity fills it up. A thread block copies 32 x 32
+/// `padded_copy` is n rounded up to a multiple of 64; an identity pads it. A thread block copies 32 x 32
 /// elements.
 /// @param upper true: the triangle of `matrix` is the upper one, and is transposed; false: the lower one
 /// @param back true: copies from `padded_copy` to `matrix`

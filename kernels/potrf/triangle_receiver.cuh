@@ -45,9 +45,11 @@ class TriangleReceiver {
     }
     inverse_ = thread() < 64 ? simt::load_volatile(mailbox_ + (mailbox_inverses + 64 * m) + thread()) : T(0);
   }
-  /// Returns true to all lanes of a warp if the mailbox still lacks an element of one of these lanes.
+  /// Returns true to all lanes of a warp if an element of one of these lanes has not been sent yet (all of
+  /// its bits are set).
   __device__ __forceinline__ bool has_missing_element() const {
-    // Tests the inverse last: otherwise the compiler moves registers whose loads are still in flight.
+    // Tests the inverse last: in another order the compiler moves registers whose loads are still in flight,
+    // and waits.
     bool missing = false;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < per_thread; ++k) missing = missing || chain::is_unpublished(value_[k]);
