@@ -1,8 +1,8 @@
 #pragma once
 /// Computes the border of a triangle's inverse: its last few rows, or columns if the triangle is upper. For a
-/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once.
-/// level_products.cuh would be slower, because a tile of 64 rows takes the same time if only one of its rows
-/// is used.
+/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once. The
+/// kernels of level_products.cuh would be slower, because a tile of 64 rows takes the same time if only one
+/// of its rows is used.
 
 #include <cmath>
 #include <cstdint>
@@ -28,13 +28,13 @@ struct Border {
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
-  bool corner_first;   ///< computes -(Y L) X instead of -Y (L X); Y is the corner
+  bool corner_first;   ///< true: computes -(Y L) X instead of -Y (L X); Y is called the corner
   T max_abs_product;   ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null
   /// Returns the number of rows of the border, padded for multiply_border.
   __host__ __device__ int width() const { return rows <= 8 ? 8 : 16; }
-  /// Returns true if thread blocks read L or Y L from `staged`. The border is staged if Y L is needed, or if
-  /// thread blocks would overwrite the L that others read.
+  /// Returns true if thread blocks read L or Y L from `staged`. They do if Y L is needed, or if the inverse
+  /// replaces the triangle: thread blocks would then overwrite the L that others read.
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
   /// Checks an element of the first product.
   __device__ void check(T value) const {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
                      : Strided<T>{b.triangle + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
-  constexpr int steps_in_flight = sizeof(T) == sizeof(double) ? 4 : 2;  // steps that are loaded together
+  constexpr int steps_in_flight = sizeof(T) == sizeof(double) ? 4 : 2;  // BorderSteps loaded together
   constexpr int chunk = 8 * steps_in_flight;
   const auto add = [&](int k, auto steps) {
     constexpr int count = decltype(steps)::value;

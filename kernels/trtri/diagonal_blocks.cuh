@@ -1,5 +1,6 @@
 #pragma once
 /// The first step of trtri/levels: inverts the triangles on the diagonal, of order 96 or less, in one launch.
+/// A thread block has its triangle in a chain::SharedTriangle (trsv/block_chain_inverse.cuh).
 
 #include <cmath>
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Triangle {
   bool unit;  ///< true: the triangle has a unit diagonal, and the stored diagonal is ignored
   int count = 1;
   std::int64_t triangle_stride = 0;  ///< elements from one triangle to the next one
-  bool from_left = false;            ///< |X A - I| must be small instead of |A X - I|
+  bool from_left = false;  ///< true: |X A - I| must be small instead of |A X - I|, for the inverse X of A
 };
 
 /// Sets *info to the index i, from 1, unless *info already holds a smaller index.
@@ -34,8 +35,9 @@ __device__ __forceinline__ void record_zero(int* info, int i) {
   }
 }
 
-/// Computes d += A B with one warp, where d has 16 x 8 elements in the fragment layout of triangle_tiles.cuh.
-/// A and B are column-major in shared memory. The bounds of the k range [k_begin, k_end) are multiples of 8.
+/// Computes d += A B with one warp. d has 16 x 8 elements, and a lane has rows g and g + 8 in columns 2t and
+/// 2t + 1. A and B are column-major in shared memory. The bounds of the k range [k_begin, k_end) are
+/// multiples of 8.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, const T* b, int ldb, int k_begin,
                                             int k_end) {
@@ -111,7 +113,7 @@ __device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& s
 ///
 /// The condition number is about 4 for well-conditioned triangles. Unit triangles of LU have condition
 /// numbers of 100 to 1000 and lose less than a factor of 3 in accuracy (trsv/block_chain.cu). The limit for
-/// them is so high that only useless inverses are replaced.
+/// unit triangles is so high that only useless inverses are replaced.
 template <class T>
 __device__ constexpr T max_condition(bool unit) {
   return unit ? T(0x1p17) : T(16);
@@ -129,11 +131,12 @@ T max_product(bool unit, int half) {
 /// Replaces the lower triangle in `shared` by its inverse and the rest by 0, by substitution with one column
 /// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
 /// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
-/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |pivot i|. Products that later cancel then do not
-/// overflow. All threads must call this. @pre a barrier has followed the last access to `shared`
+/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |diagonal element i|. Products that later cancel
+/// then do not overflow. All threads must call this. @pre a barrier has followed the last access to `shared`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::SharedTriangle<T, MaxOrder>& shared, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
+  // The exponents p and q reuse the memory of row sums.
   T* const row_exponents = shared.scale;
   T* const column_exponents = shared.quarters[0];
   if (t < MaxOrder) {
@@ -188,10 +191,10 @@ struct DiagonalBlocksLayout {
   int* needs_substitution;  ///< null, or the flag that later levels set; set to 0 here
 };
 
-/// Inverts one block on the diagonal per thread block and writes the inverse to `x`. Uses products of
-/// inverses if these are as accurate as substitution, else substitution. If gridDim.y is not 1, further
-/// thread blocks copy the other blocks of the triangle to `x`. blockIdx.z selects the triangle; the inverses
-/// of several triangles are contiguous.
+/// Inverts one block on the diagonal per thread block and writes the inverse to `x`. Joins inverses of
+/// smaller triangles by products if that is as accurate as substitution, and substitutes otherwise. If
+/// gridDim.y is not 1, further thread blocks copy the other blocks of the triangle to `x`. The index
+/// blockIdx.z selects the triangle; the inverses of several triangles are contiguous.
 /// @tparam MaxOrder upper limit of the order of a block
 /// @param info null, or receives the index, from 1, of the first 0 on the diagonal
 template <class T, int MaxOrder>
@@ -235,7 +238,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   }
 
   auto& shared = *simt::dynamic_shared<chain::SharedTriangle<T, MaxOrder>>();
-  // Upper triangles are rotated by 180 degrees.
+  // Upper triangles are rotated by 180 degrees, which makes them lower triangles.
   const auto rotated = [&](int k) { return a.lower ? k : MaxOrder - 1 - k; };  // index in `shared`
   T* const own_elements = &shared.at(rotated(i), rotated(j0));
   const int step = a.lower ? 4 * shared.leading_dimension : -4 * shared.leading_dimension;
@@ -263,6 +266,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   GAUSSWEEP_ROLLED
   for (int pair_order = 16; pair_order < padded_rows; pair_order *= 2)
     join_inverses(shared, pair_order, padded_begin, padded_begin + padded_rows);
+  // The largest element of |inverse| (|triangle| e) is Skeel's condition number. `scale` is |triangle| e.
   T condition = 0;
   GAUSSWEEP_UNROLL
   for (int k = 0; k < MaxOrder / 4; ++k)
@@ -271,7 +275,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   __syncthreads();
   if (t < MaxOrder && !(shared.row_sum(t) <= max_condition<T>(a.unit))) shared.corrections = 1;
   __syncthreads();
-  if (shared.corrections != 0) {  // also true after an overflow
+  if (shared.corrections != 0) {  // the condition number is above the limit, or NaN after an overflow
     GAUSSWEEP_ROLLED
     for (int k = 0; k < MaxOrder / 4; ++k) own_elements[k * step] = element(j0 + 4 * k);
     __syncthreads();

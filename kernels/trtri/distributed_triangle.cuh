@@ -1,7 +1,9 @@
 #pragma once
 /// Inverts a triangular matrix in place by substitution; its block columns are distributed over several GPUs.
-/// Every panel of the triangle is copied to all GPUs while they still apply the previous panel. Each GPU
-/// applies the panels to its own block columns of the inverse, which do not depend on other GPUs' columns.
+/// A panel consists of adjacent block columns of the triangle. To apply a panel means to perform the steps of
+/// the substitution that use it. Every panel is copied to all GPUs while they still apply the previous panel.
+/// Each GPU applies the panels to its own block columns of the inverse, which do not depend on other GPUs'
+/// columns.
 ///
 /// A lower triangle is split into L = M D, because apply_lower (travelling_panels.cuh) takes a unit lower
 /// triangle. M is unit lower triangular and D is the diagonal of L. The inverse is D^-1 M^-1.
@@ -15,8 +17,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
 using namespace gaussweep::inverse;
 
-/// Copies columns of L as columns of M: divides the elements below the diagonal by the diagonal element of
-/// their column. Copies the diagonal, D, unchanged. One thread block per column.
+/// Copies columns of L and turns them into columns of M: divides the elements below the diagonal by the
+/// diagonal element of their column. Copies the diagonal, D, unchanged. One thread block per column.
 /// @param rows number of rows from the first diagonal element down
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -61,8 +63,8 @@ __global__ void __launch_bounds__(32)
 /// Copies the elements above or below the diagonal in a GPU's columns of a square on the matrix's diagonal.
 /// One thread block per column.
 /// @param rows order of the square
-/// @param own converts an index among the GPU's columns to a column of the matrix
-/// @param local index of the first copied column among the GPU's columns
+/// @param own own.global(i) is the matrix column of the GPU's column i
+/// @param local the first copied column, counted among the GPU's columns
 /// @param first column of the matrix in which the square begins
 /// @param above true: copies the elements above the diagonal; false: those below
 template <class T>
@@ -187,8 +189,8 @@ class DistributedTriangle {
     }
   }
 
-  /// Copies a block column into its owner's panel. From a lower triangle, copies M and D (make_unit). From an
-  /// upper one, fills the rows below the diagonal block with zeros.
+  /// Copies a block column into its owner's panel. If the triangle is lower, copies M and D (make_unit). If
+  /// it is upper, fills the rows below the diagonal block with zeros.
   void copy_block(Context& context, const Step& step, std::int64_t block) {
     const int owner = blocks_.gpu_of(block), columns = static_cast<int>(blocks_.columns(block));
     const TrianglePanel<T> to = panel(owner, step);

@@ -3,13 +3,14 @@
 /// trtri/gets_adaptive, poinv/cholesky_gets and trsv/gets.
 ///
 /// The inverse X of a triangular A starts as the identity. The pivot row k runs from the first row to the
-/// last (upper: from the last to the first). Step k subtracts X(k, :) A(i, k) / A(k, k) from every later row
-/// i. Each step is one launch, which processes only the columns in which X(k, :) can differ from 0. A is not
-/// updated, because elimination would only set its off-diagonal elements to 0.
+/// last (if A is upper triangular, from the last to the first). Step k subtracts X(k, :) A(i, k) / A(k, k)
+/// from every later row i. Each step is one launch, which processes only the columns in which X(k, :) can
+/// differ from 0. A is not updated, because elimination would only set its off-diagonal elements to 0.
 ///
 /// In the paper one thread block of the same launch divides row k of X while other blocks read that row,
 /// which is a race. Here row k keeps its undivided value, which the other rows need, and one launch at the
-/// end divides all rows. Every subtracted product is one fma, so that all backends give the same bits.
+/// end divides all rows. Every subtracted product is one fma, so that all backends (GPU, CPU) give the same
+/// bits.
 
 #include <algorithm>
 #include <array>

@@ -1,21 +1,21 @@
 #pragma once
-/// Products in double on tensor cores in which A or B is triangular. trtri/levels uses these products for
-/// C = factor A B of a level (levels.cuh). poinv/recursive uses them for C = P P^T with a triangular P.
+/// Products in double on tensor cores in which A or B is triangular. The method trtri/levels needs C = factor
+/// A B for its recursion levels (levels.cuh). The method poinv/recursive needs C = P P^T with a triangular P.
 ///
 /// Tiles: a thread block computes one C tile of 128 x 128 elements, or of 64 x 64 if there are few C tiles.
 /// The k loop covers only the k range in which the triangle is nonzero. If there are few C tiles, the two
 /// thread blocks of a cluster compute one C tile, each with half of the k range.
 ///
 /// Warps: four producer warps copy k tiles of depth 16 to a ring buffer in shared memory. Eight or four
-/// consumer warps multiply. Each consumer warp computes half of the C tile's rows; it waits for producers but
-/// not for other consumers. Eight consumer warps saturate a multiprocessor with one thread block. Four
+/// consumer warps multiply. A warp tile has half of the C tile's rows. A consumer warp waits for producers
+/// but not for other consumers. Eight consumer warps saturate a multiprocessor with one thread block. Four
 /// consumer warps make fewer loads from shared memory, which are the bottleneck if there are many thread
 /// blocks. Producer warps give registers to consumer warps (setmaxnreg). Code for sm_90 lacks that
 /// instruction and takes 2.5 times as long as code for sm_90a (one H100, n = 8192).
 ///
-/// Shared memory: the index that is contiguous in global memory (rows of A, columns of B, or k) stays
-/// contiguous. A lane's two rows of a fragment of A are neighbours in memory, and so are the lane's columns
-/// of two fragments of B. Each load therefore reads two elements.
+/// Shared memory: k tiles have the same contiguous index as global memory. It is the row in A, and k in B (in
+/// P P^T, the column of B = P^T). Each load reads two neighbouring elements: two rows of a fragment of A, or
+/// two k indices of B (in P P^T, columns of two fragments).
 
 #include <cmath>
 #include <cstdint>
@@ -36,10 +36,11 @@ constexpr int min_split_k_of_level = 500;
 /// The layout of an operand's k tile in shared memory: `Lines` rows of A or columns of B, and a k range of
 /// 16.
 /// @tparam KContiguous true if k is the contiguous index; false if the row of A or the column of B is
+/// contiguous
 template <bool KContiguous, int Lines>
 struct LargeKTile {
-  static constexpr int length = KContiguous ? large_depth : Lines;  ///< size of the contiguous index
-  static constexpr int width = KContiguous ? Lines : large_depth;   ///< size of the other index
+  static constexpr int length = KContiguous ? large_depth : Lines;  ///< extent of the contiguous index
+  static constexpr int width = KContiguous ? Lines : large_depth;   ///< extent of the other index
   /// The leading dimension. The padding avoids bank conflicts when fragments are loaded.
   static constexpr int stride = KContiguous ? length + 4 : length + 2;
   static constexpr int elements = width * stride;
@@ -49,7 +50,7 @@ constexpr int producer_warps = 4;  ///< the last warps of a thread block
 
 /// The producer warps' iterator over an operand's k tiles in global memory. `copy` copies one k tile to
 /// shared memory. It sets elements beyond the k range to 0. It skips rows of A and columns of B beyond the
-/// matrix: what shared memory holds there contributes only to sums that are not stored.
+/// matrix, because their stale values in shared memory contribute only to sums that are not stored.
 /// @tparam ConsumerWarps number of consumer warps, the first warps of a block
 template <bool KContiguous, int Lines, int ConsumerWarps>
 class LargeCopies {
@@ -81,7 +82,8 @@ class LargeCopies {
   /// @tparam Whole true if the k tile is complete
   template <int Pack, bool Whole>
   __device__ __forceinline__ void copy(double* k_tile) const {
-    // A column holds `packs` packs, which `lanes` lanes copy. A warp copies `columns` columns per step.
+    // A column of the k tile (along the contiguous index) consists of `packs` packs of Pack elements, which
+    // `lanes` lanes copy. A warp copies `columns` columns per step.
     constexpr int packs = KTile::length / Pack, lanes = packs < 32 ? packs : 32;
     constexpr int columns = 32 / lanes;
     constexpr int steps_in_flight = 4, columns_per_warp = steps_in_flight * columns;
@@ -116,9 +118,9 @@ class LargeCopies {
   int line_count_, remaining_k_, k_step_;
 };
 
-/// The sizes of the ring buffer in shared memory. Each stage has a k tile of A, one of B, and two mbarriers
-/// of 8 bytes behind all stages. More stages are not faster: copies use the L1 cache, which shrinks as shared
-/// memory grows.
+/// The sizes of the ring buffer in shared memory. Each stage has a k tile of A, a k tile of B, and two
+/// mbarriers of 8 bytes. The mbarriers follow the k tiles of all stages. More stages are not faster: copies
+/// use the L1 cache, which shrinks as shared memory grows.
 /// @tparam Order order of the C tile
 /// @tparam Square true for P P^T
 template <int Order, bool Square>
@@ -135,7 +137,7 @@ struct LargeRing {
 /// The mainloop of a C tile. Producer warps call `copy`. Consumer warps call `add`, which computes the
 /// accumulators.
 /// @tparam Order order of the C tile, 128 or 64
-/// @tparam Square true for P P^T, where the column of B = P^T is contiguous instead of k
+/// @tparam Square true for P P^T, where the column of B = P^T is the contiguous index instead of k
 /// @tparam Warps number of consumer warps, the first warps of a block
 template <int Order, bool Square, int Warps>
 class LargeProduct : LargeRing<Order, Square> {
@@ -205,8 +207,8 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
   /// Adds the accumulators of the cluster's first block to the accumulators of its second block. For consumer
-  /// warps, after `count` k tiles in the calling block.
-  /// @param rank of the block in its cluster
+  /// warps, after add(count) in the calling block.
+  /// @param rank the block's rank in its cluster
   __device__ __forceinline__ void join(int rank, int count) {
     const unsigned pair_address = simt::shared_address(memory_) + 16 * threadIdx.x;
     const auto for_pairs_of_sums = [&](unsigned from, auto visit) {
@@ -253,7 +255,8 @@ class LargeProduct : LargeRing<Order, Square> {
  private:
   /// A warp tile has tiles_down x tiles_across accumulator fragments of 16 x 8 elements.
   static constexpr int tiles_down = Order / 32, tiles_across = Order / (4 * Warps);
-  /// The lane's group and its index in the group, as in the PTX fragment layout of mma.
+  /// The lane's group of four lanes and its index in the group: groupID and threadID_in_group in PTX's
+  /// description of mma fragments.
   __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
@@ -292,8 +295,8 @@ class LargeProduct : LargeRing<Order, Square> {
       load_pair(from + A::elements + (line + n % 2) * B::stride + k_index, right_[buffer][n]);
     }
   }
-  /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: A's for the next m,
-  /// and both operands' for the other half, which is in `next`.
+  /// Multiplies one half of the k tile `current`. Fragments are loaded one step ahead: of A for the next m,
+  /// and of both operands for the other half, which is in the k tile `next`.
   template <int Half>
   __device__ __forceinline__ void multiply_half(const double* current, const double* next) {
     GAUSSWEEP_UNROLL
@@ -325,7 +328,7 @@ class LargeProduct : LargeRing<Order, Square> {
 /// the diagonal.
 template <int Order, bool Square>
 struct LargeGrid {
-  TileGrid<Order> all;
+  TileGrid<Order> all;  ///< all C tiles, also those above the diagonal
   __host__ __device__ int tiles() const { return Square ? all.groups * (all.groups + 1) / 2 : all.blocks(); }
   __device__ Tile tile(const LevelProduct<double>& p, int index) const {
     index = all.schedule_rank(index, tiles());
@@ -366,6 +369,7 @@ __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2
                  LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, k_count, step), count);
     return;
   }
+  // All warps of a multiprocessor together have at most 65536 registers.
   simt::setmaxnreg_inc<Order == 128 ? 232 : Warps == 8 ? 96 : 168>();
   if (rank == 0) write_zeros(p, /*triangle=*/0, tile, 32 * Warps);
   product.add(count);
@@ -406,7 +410,8 @@ void launch_large(Context& context, const LevelProduct<double>& p, const LargeGr
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
                   int min_split_k) {
-  // This wave exceeds any number of 128 x 128 tiles, so that schedule_rank() does not reorder them.
+  // Larger than any number of 128 x 128 tiles. With this TileGrid::wave, schedule_rank() does not reorder
+  // tiles.
   constexpr int all_tiles = 1 << 28;
   const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
   if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);
@@ -417,9 +422,10 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
   const bool has_few_tiles = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
   const bool splits_k = has_few_tiles && p.k >= min_split_k;
   const bool is_aligned = (p.lda | p.ldb) % 2 == 0;
+  // Two thread blocks with 64 x 64 tiles are resident per multiprocessor.
   const bool fits_one_wave = is_aligned && (splits_k ? 2 : 1) * tiles <= 2 * multiprocessors;
   if (splits_k) {
-    grid.all.wave /= 2;
+    grid.all.wave /= 2;  // each tile occupies two thread blocks
     return fits_one_wave ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
   }
   if constexpr (!Square) {  // P P^T with few tiles always splits k

@@ -1,6 +1,7 @@
 #pragma once
-/// Computes all block products of one level of trtri/levels (levels.cuh) in one launch. Each C tile loops
-/// only over the k range where the triangle is nonzero.
+/// Computes all block products of one level of trtri/levels in one launch. A level joins pairs of
+/// neighbouring inverses on the diagonal (levels.cuh); every pair needs two products, one after the other.
+/// Each C tile loops only over the k range where the triangle is nonzero.
 
 #include <cmath>
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
-/// The k range of a C tile in a product with a triangle: it begins or ends at the tile's rows or columns.
+/// The k range of a C tile in a product with a triangle. It begins or ends at the indices of the tile's rows
+/// or columns.
 enum class KRange {
   from_columns,   ///< B is a lower triangle
   up_to_rows,     ///< A is a lower triangle
@@ -52,11 +54,12 @@ struct LevelProduct {
 struct Tile {
   int pair, row, column, rows, columns;
   int begin, end;      ///< the k range
-  bool from_diagonal;  ///< the k range begins at the tile's diagonal instead of ending there
+  bool from_diagonal;  ///< the k range begins, instead of ends, at the triangle's diagonal
 
   __device__ bool is_nonempty() const { return rows > 0 && columns > 0; }
   /// Returns the number of k tiles of this depth; the last one may be smaller. With `from_diagonal` the k
-  /// tiles run backwards, so that the triangle's diagonal comes last (levels.cuh, multiply_by_strips).
+  /// tiles run backwards, so that the triangle's diagonal comes last. Its terms are the largest; smaller
+  /// terms added after them would lose digits.
   __device__ int k_tiles(int depth) const { return (end - begin + depth - 1) / depth; }
   /// Returns the first k index of the k tile that is multiplied first.
   __device__ int first(int depth) const {
@@ -119,7 +122,8 @@ struct TileGrid {
 
 constexpr int tile_depth = 16;  ///< depth of a k tile
 
-/// Writes the zeros that mirror a C tile, with the first `threads` threads of a block.
+/// Writes zeros to the mirror image of a C tile in the other triangle, with the first `threads` threads of a
+/// block.
 template <class T>
 __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile,
                                             int threads) {
@@ -131,8 +135,8 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
   }
 }
 
-/// Checks a level's first product for large elements, and writes the zeros that mirror its second product.
-/// The vendor's library has computed the first product. One thread block per tile.
+/// Checks a level's first product, computed by the vendor's library, for large elements (levels.cuh explains
+/// why). Writes the zeros that mirror the second product. One thread block per tile.
 template <class T>
 __global__ void __launch_bounds__(256)
     check_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
@@ -148,9 +152,9 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// The product of a C tile of Order x Order elements. Its upper and lower halves belong to different warps,
-/// which compute fragments of 16 x 8. In float, FMA instructions compute sums in the same fragment layout
-/// (triangle_tiles.cuh). k tiles pass through a ring buffer of `Stages` stages in shared memory.
+/// Computes a C tile of Order x Order elements. The upper and the lower half of the tile belong to different
+/// warps, which compute fragments of 16 x 8. In float, FMA instructions compute sums in the same fragment
+/// layout (triangle_tiles.cuh). k tiles pass through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
 class TileProduct {
  public:

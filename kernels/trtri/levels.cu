@@ -2,8 +2,8 @@
 /// together.
 ///
 /// One launch inverts the triangles on the diagonal, of order 96 or less. Then each level joins pairs of
-/// inverses to inverses of twice the order (levels.cuh). For large halves cuBLAS computes the products if
-/// large_tiles.cuh does not support the GPU or the precision.
+/// inverses to inverses of twice the order (levels.cuh). For inverses of large order cuBLAS computes the
+/// products if large_tiles.cuh does not support the GPU or the precision.
 ///
 /// Error: a block on the diagonal is inverted by substitution if its condition number is above 16. Two
 /// inverses X and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, max_product).

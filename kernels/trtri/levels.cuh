@@ -11,7 +11,8 @@
 /// Let Z be the inverse of a pair's triangle A. The elements of L X determine the error A Z - I, because L X
 /// multiplies the residual of Y and the errors of the second product. If L X has large elements,
 /// whole_substitution.cuh computes the whole inverse again. Z A - I depends on Y L in the same way. Triangles
-/// with `from_left`, for which Z A - I has to be small, are therefore joined by -(Y L) X.
+/// with `from_left` (Triangle in diagonal_blocks.cuh), for which Z A - I has to be small, are therefore
+/// joined by -(Y L) X.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,10 +29,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The sizes of the blocks on the diagonal and of the border. They give few levels and pairs of almost equal
-/// order. Either the last block is smaller than all other blocks and there is no border. Or the number of
-/// equal blocks is a power of two, and a few rows remain for the border. An additional level for these rows
-/// would take as long as a full one.
+/// The sizes of the blocks on the diagonal and of the border. They are chosen for few levels and for pairs of
+/// almost equal order. In the first case, the last block is smaller than the others and there is no border.
+/// In the second case, the number of equal blocks is a power of two, and a few rows remain for the border.
+/// Another level for these rows would take as long as a full one.
 struct Blocks {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
@@ -44,18 +45,18 @@ struct Blocks {
     if (border == 0 || (border <= max_border_rows && block_order % 32 == 0)) return {block_order, border};
     return {(order / count + 8) / 8 * 8, /*border=*/0};
   }
-  /// The smallest order with a border. A border takes one more launch, or two if the triangle was first
-  /// copied to the memory of the inverse. The rows that add_border stages must fit in the workspace of
-  /// products.
+  /// The smallest order with a border. Below it a border does not pay: it takes one more launch, or two if
+  /// the triangle was first copied to the memory of the inverse. Also, the rows that add_border stages must
+  /// fit in the workspace of products.
   static constexpr int min_order_with_border = 1000;
 };
 
 /// The schedule of one inversion: block orders and the thresholds between kernels.
 struct Schedule {
-  static constexpr int never = 1 << 30;
+  static constexpr int never = 1 << 30;  ///< a threshold that no size reaches
   Blocks blocks{/*order=*/64, /*border=*/0};
-  /// The largest order of a pair's inverses for which level_products.cuh computes the products. If there is
-  /// only one pair, level_products.cuh computes products with up to max_kernel_half^2 elements of C.
+  /// The largest order of the inverses X and Y for which level_products.cuh computes their products. For a
+  /// single pair, the limit is max_kernel_half^2 elements of C.
   int max_kernel_half = never;
   /// The smallest number of 64 x 64 tiles for which level_products.cuh uses them instead of 32 x 32 tiles.
   int min_64_tiles = never;
@@ -111,8 +112,9 @@ class TriangleInverse {
                   const Schedule& schedule)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
-  /// Writes the inverse to x (order x order), with zeros in the other triangle; the inverses of several
-  /// triangles are contiguous. x must not overlap the triangle; the triangle is not changed. Asynchronous.
+  /// Writes the inverse to x (order x order), with zeros in the other triangle. The inverses of several
+  /// triangles are contiguous. The memory of x must not overlap the triangle, which is not changed.
+  /// Asynchronous.
   /// @param info null, or must be 0 and receives the index, from 1, of the first 0 on the diagonal
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
@@ -134,8 +136,8 @@ class TriangleInverse {
 
  private:
   using Product = LevelProduct<T>;
-  /// An operand of a level's products: the first pair's operand, the distance to the next pair's, and the
-  /// distance to the next triangle's.
+  /// An operand of a level's products: the first pair's operand, the distance to the operand of the next
+  /// pair, and the distance to that of the next triangle.
   struct BlockOperand {
     const T* data;
     std::int64_t ld, step, triangle_stride;
@@ -166,12 +168,13 @@ class TriangleInverse {
     }
   }
 
-  /// Joins all pairs of inverses of order `half`; the second inverse of the last pair may be smaller.
+  /// Joins all pairs of inverses of order `half`. The second inverse of the last pair may be smaller
+  /// (`last_half`).
   void join(int half) {
     const int pairs = (order_without_border() - half + 2 * half - 1) / (2 * half);
     const int last_half = std::min(half, order_without_border() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
-    const std::int64_t triangle_stride = ldx_ * order_;  // distance of several inverses in x
+    const std::int64_t triangle_stride = ldx_ * order_;  // from one triangle's inverse to the next in x
     const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
     const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
     const BlockOperand block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
@@ -285,7 +288,7 @@ class TriangleInverse {
     if (full_pairs < pairs) multiply_by_strips(only_last(p, full_pairs), /*pairs=*/1);
   }
 
-  /// Computes C in strips along the triangle, each over the k range in which the triangle is nonzero. The
+  /// Computes C in strips of rows or columns, each with the k range in which the triangle is nonzero. The
   /// terms on the triangle's diagonal are added last, because they are the largest in well-conditioned
   /// triangles: smaller terms added after them would lose digits.
   void multiply_by_strips(const Product& p, int pairs) {

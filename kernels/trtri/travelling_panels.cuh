@@ -1,6 +1,6 @@
 #pragma once
-/// Applies panels of a triangle to a GPU's block columns of an inverse. Each panel is first copied to all
-/// GPUs.
+/// Applies panels of a triangle to a GPU's block columns of an inverse: performs the steps of the
+/// substitution that use the panel. Each panel is first copied to all GPUs.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ struct TrianglePanel {
 };
 
 /// Performs the steps of forward substitution that use one panel of a unit lower triangular L. The diagonal
-/// of L is not read. The first l.columns rows of C become L^-1 C; their product with the rest of the panel is
-/// subtracted from the rows below.
+/// of L is not read. The first l.columns rows of C become L^-1 C. The product of the panel's other rows and
+/// these rows is subtracted from the rows of C below.
 /// @tparam Corrects true if L may have elements above 1: solutions are then corrected if the inverse of an 8
 /// x 8 tile is ill-conditioned
 /// @param c first element of C in the panel's first row
@@ -49,7 +49,7 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
 }
 
 /// Performs the steps of back substitution that use one panel of U. The last u.columns rows of C become U^-1
-/// C; their product with the rest of the panel is subtracted from the rows above.
+/// C. The product of the panel's other rows and these rows is subtracted from the rows of C above.
 /// @param c first element of C in the panel's first row
 /// @param count number of columns of C
 /// @param reversed workspace of u.columns x lu::solve_rows elements
@@ -70,7 +70,7 @@ void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t
 /// Sets rows [row, row + rows) of a GPU's columns of an inverse to those of the identity. One thread block
 /// per column.
 /// @param x the element in row `row` of the matrix and column `local` of the GPU's columns
-/// @param own converts an index among the GPU's columns to a column of the matrix
+/// @param own own.global(i) is the matrix column of the GPU's column i
 template <class T>
 __global__ void __launch_bounds__(threads)
     start_columns(T* x, std::int64_t ld, int row, int rows, OwnColumns own, int local) {

@@ -1,7 +1,7 @@
 #pragma once
-/// Substitution with a whole triangle. A thread block computes a strip: 32 columns of the answer.
-/// trtri/levels uses this if products of inverses lose digits, geinv/recursive for columns that are not
-/// finite.
+/// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer. The
+/// equation is M Y = I or M Y = B (LowerEquation). The method trtri/levels uses it if products of inverses
+/// lose digits, and geinv/recursive uses it for columns that are not finite.
 
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr int strip_columns = 32;  ///< columns of the inverse per thread block
 constexpr int strip_rows = 32;     ///< rows of the inverse per step
 constexpr int strip_depth = 64;    ///< k indices per step of a product
 constexpr int strip_ld = 34;  ///< leading dimension of a tile of M: strip_rows + 2 against bank conflicts
-constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y: strip_depth + 2, likewise
+constexpr int strip_ld_deep = 66;  ///< leading dimension of a tile of Y: strip_depth + 2
 constexpr int strip_threads = 256;
 
 /// The equation M Y = I with a lower triangular M, which determines the inverse X of a triangle A. The
@@ -31,7 +31,7 @@ struct LowerEquation {
 
   /// Returns true if M = A^T.
   __device__ bool is_transposed() const { return a.from_left; }
-  /// Returns the row (or column) of A and X that corresponds to row (or column) k of M and Y.
+  /// Returns the index of the row (or column) of A and X that is row (or column) k of M and Y.
   __device__ int index_in_a(int k) const { return a.lower == a.from_left ? order - 1 - k : k; }
   /// Returns element (i, j) of M; 0 beyond its order.
   __device__ T m(int i, int j) const {
@@ -65,7 +65,7 @@ struct LowerEquation {
 template <class T>
 struct StripTiles {
   T left[strip_ld * strip_depth];          ///< a tile of M
-  T right[strip_ld_deep * strip_columns];  ///< a tile of Y; later right-hand sides
+  T right[strip_ld_deep * strip_columns];  ///< a tile of Y; after the products, right-hand sides
   T pivots[strip_rows];
   T max_abs[strip_threads / 32][strip_rows];  ///< the largest |element| of M per row and warp
   int exponents[strip_rows];  ///< row i of M and of the right-hand side is multiplied by 2^-exponents[i]
