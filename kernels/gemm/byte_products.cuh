@@ -2,16 +2,17 @@
 /// Products of 8-bit matrices modulo p on Hopper's tensor cores. One launch computes them for all moduli of a
 /// product by residues (residue_products.cuh).
 ///
-/// For each modulus p, computes C (m x n) = A^T B modulo p, where A is k x m and B is k x n, column-major.
-/// cuBLAS would store sums of 4 bytes. This kernel reduces the sums modulo p in registers and stores one byte
-/// per element. One launch for all moduli fills the GPU even if C has few tiles.
+/// For each modulus p, the kernel computes C (m x n) = A^T B modulo p, where A is k x m and B is k x n. All
+/// matrices are column-major. While cuBLAS would store sums of 4 bytes, this kernel reduces the sums modulo p
+/// in registers and stores one byte per element. One launch for all moduli fills the GPU even if C has few
+/// tiles.
 ///
 /// A thread block computes tiles of 256 rows and 128 columns of C. The two blocks of a cluster compute
-/// neighbouring columns and share the tile of A: each loads half of it and sends it to both. One producer
-/// thread per block loads tiles of 128 bytes along k into a ring buffer. Two consumer warpgroups multiply 64
-/// columns each. wgmma's left operand holds columns of B, so that a thread has neighbouring elements of a
-/// column of C. Blocks process tiles in order of modulus, then of groups of 2048 columns. The operands of
-/// tiles in flight then fit in the L2 cache.
+/// neighbouring columns and share the tile of A: each block loads half of the tile and multicasts it to both.
+/// One producer thread per block loads tiles with 128 bytes of k into a ring buffer. Two consumer warpgroups
+/// multiply 64 columns each. The left operand of wgmma holds columns of B. A thread's accumulators are then
+/// neighbouring elements of a column of C. Blocks process tiles modulus by modulus, and within a modulus in
+/// groups of 2048 columns. The operands of concurrent tiles then fit in the L2 cache.
 
 #include <algorithm>
 
@@ -30,7 +31,7 @@ constexpr int warpgroup_threads = 128, consumers = 2;  ///< threads of a warpgro
 constexpr int b_stage_bytes = tile_columns * tile_depth, stage_bytes = b_stage_bytes + tile_rows * tile_depth;
 constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
 constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
-constexpr int alignment = 1024;              ///< of swizzled boxes in shared memory
+constexpr int alignment = 1024;              ///< bytes; the alignment of swizzled boxes in shared memory
 constexpr int shared_bytes = alignment + stages * stage_bytes + consumers * result_bytes + 2 * stages * 8;
 }  // namespace byte_tiles
 
@@ -65,7 +66,8 @@ struct ByteMemory {
       : ring((begin + byte_tiles::alignment - 1) / byte_tiles::alignment * byte_tiles::alignment),
         results(ring + byte_tiles::stages * byte_tiles::stage_bytes),
         barriers(results + byte_tiles::consumers * byte_tiles::result_bytes) {}
-  /// Return the addresses of a stage's tiles: columns of B first, then columns of A, which give rows of C.
+  /// Return the addresses of a stage's tiles. The tile of B comes first; then comes the tile of A, whose
+  /// columns give rows of C.
   __device__ __forceinline__ unsigned b_tile(int stage) const {
     return ring + stage * byte_tiles::stage_bytes;
   }
@@ -96,7 +98,7 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
                                             int depth_steps, ByteStage& stage) {
   using namespace byte_tiles;
   constexpr int half = tile_rows / cluster_size;
-  const auto own_block = static_cast<unsigned short>(1u << rank);  // multicast masks of receiving blocks
+  const auto own_block = static_cast<unsigned short>(1u << rank);  // multicast mask: bit r selects block r
   constexpr unsigned all_blocks = (1u << cluster_size) - 1;
   for (int k = 0; k < depth_steps; ++k, stage.advance()) {
     const unsigned full = memory.full(stage.index);
@@ -108,7 +110,8 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
   }
 }
 
-/// Computes a consumer's sums: 64 columns and all rows of the C tile, in the register order of byte_product.
+/// Computes the sums of a consumer warpgroup: 64 columns and all rows of the C tile, in the register order of
+/// byte_product (cuda_tensor.cuh).
 __device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
                                                 ByteStage& stage, int (&sums)[byte_tiles::tile_rows / 2]) {
   using namespace byte_tiles;
@@ -167,7 +170,9 @@ __device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::til
 
 #endif
 
-/// Computes the residues of C for all tiles. @param a, b, c one matrix of residues per modulus
+/// Computes the residues of C for all tiles. @param a, b, c tensor maps of the operands, with one matrix of
+/// residues per modulus
+/// @param depth_steps number of k tiles
 template <class Int>
 __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup_threads, 1)
     multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -195,7 +200,7 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
     for (int index = first_tile; thread == 0 && index < tiles.count(); index += step)
       load_stages(memory, a, b, tiles.at(index, rank), rank, depth_steps, stage);
   } else {
-    simt::setmaxnreg_inc<232>();
+    simt::setmaxnreg_inc<232>();  // 128 * 40 + 256 * 232 registers of the multiprocessor's 65536
     const int consumer = thread / warpgroup_threads - 1;
     const bool leads = thread % warpgroup_threads == 0;
     const unsigned result = memory.results + consumer * result_bytes;

@@ -3,9 +3,9 @@
 ///
 /// Doubles are multiplied in fixed point on INT8 tensor cores with `mantissa_bits` bits. If this parameter is
 /// 0, cuBLAS determines at run time how many bits double accuracy needs. Floats are multiplied as nine
-/// products of bfloat16 (BF16x9), which GPUs support from compute capability 10.0 on. Layout: column-major; C
-/// is a separate matrix. Workspace: only cuBLAS's internal workspace. If the library has no such product, the
-/// trial gets the status `skipped`.
+/// products of bfloat16 (BF16x9). cuBLAS supports them from compute capability 10.0 on. Layout: column-major;
+/// C is a separate matrix. Workspace: only cuBLAS's internal workspace. If the library has no such product,
+/// the trial gets the status `skipped`.
 ///
 /// Error: NVIDIA documents no bound. In double, each element keeps `mantissa_bits` bits, relative to the
 /// largest element of its row of A or column of B. Then |C - A B| is of the order k 2^-mantissa_bits

@@ -44,7 +44,7 @@ void gemm_direct(Context& context, Operands<T>& op, const Parameters& parameters
   const auto tile = static_cast<unsigned>(std::stoi(parameters.choice("tile")));
   const auto tiles = [tile](std::int64_t count) { return static_cast<unsigned>((count + tile - 1) / tile); };
   context.stage("multiply");
-  const std::int64_t strip = max_grid_y * tile;
+  const std::int64_t strip = max_grid_y * tile;  // rows of C that one grid covers
   for (std::int64_t first = 0; first < op.x.rows; first += strip) {
     const dim3 grid(tiles(op.x.cols), tiles(std::min(strip, op.x.rows - first)));
     simt::launch(context, multiply_strided<T>, grid, dim3(tile, tile), 0, op.a, op.b, op.x, first);

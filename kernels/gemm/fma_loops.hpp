@@ -1,6 +1,6 @@
 #pragma once
-/// The two inner loops of the methods on one CPU core. They use one fma per element, so that results have the
-/// same bits as those of the GPU kernels.
+/// The two inner loops of the methods that run on one CPU core. They use one fma per element, so that results
+/// have the same bits as those of the GPU kernels.
 
 #include <cmath>
 #include <cstdint>

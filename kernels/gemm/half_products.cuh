@@ -6,9 +6,9 @@
 /// they keep 22 of the 24 bits of x's significand. The sum hi hi + hi lo + lo hi is one product of
 /// half-precision matrices with three times the k range, accumulated in float. Tensor cores truncate, not
 /// round, when they add to the accumulator. The small products therefore come first, while the accumulator is
-/// small. After `inner` terms the accumulator is added to a float sum with rounding. (H. Ootomo, R. Yokota,
-/// Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-/// performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling of A and B.
+/// small. After `inner` terms the accumulator is added to a float sum in memory, with rounding. (H. Ootomo,
+/// R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
+/// peak performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling of A and B.
 
 #include <algorithm>
 
@@ -34,8 +34,9 @@ class HalfProducts {
         sums_(memory.take<float>(capacity.sums)),
         exponent_memory_(memory.take<int>(capacity.exponents)) {}
 
-  /// Computes C = A B, or C -= A B if `subtracted`; column-major, any leading dimensions. Elements of C that
-  /// depend on a non-finite element become non-finite. Returns before the device has finished.
+  /// Computes C = A B, or C -= A B if `subtracted`. The matrices are column-major with any leading
+  /// dimensions. Elements of C that depend on a non-finite element become non-finite. Returns before the
+  /// device has finished.
   void multiply(MatrixView<const float> a, MatrixView<const float> b, MatrixView<float> c, bool subtracted) {
     if (c.rows == 0 || c.cols == 0) return;
     const std::int64_t m8 = padded(c.rows);  // rows of C, padded to a multiple of 8

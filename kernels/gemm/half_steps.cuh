@@ -3,11 +3,11 @@
 /// and split the operands, and convert the sums to C. "Halves" are half-precision numbers.
 ///
 /// A and B are scaled to A' = D1 A D2 and B' = D2^-1 B D3, where D1, D2 and D3 are diagonal matrices of
-/// powers of two. D2 makes the largest |element| in column k of A D2 and in row k of D2^-1 B about equal. D1
-/// and D3 scale the maximum of each row of A' and of each column of B' to [2^14, 2^15). Two halves then
-/// represent elements down to 2^-18 times the maximum with a relative error of at most 2^-21. Smaller
-/// elements have an absolute error of at most 2^-25. Badly scaled rows of A, columns of B or k indices
-/// therefore do not reduce the accuracy of C.
+/// powers of two. D2 makes the largest |element| in column k of A D2 about equal to that in row k of D2^-1 B.
+/// D1 and D3 scale the maximum |element| of each row of A' and of each column of B' to [2^14, 2^15). Two
+/// halves then represent elements down to 2^-18 times the maximum with a relative error of at most 2^-21. The
+/// absolute error of smaller elements is at most 2^-25, because halves have subnormal numbers down to 2^-24.
+/// Badly scaled rows of A, columns of B or k indices therefore do not reduce the accuracy of C.
 
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@ using namespace gaussweep::halves;
 
 constexpr int threads = 256;
 constexpr int top_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
-/// The exponent of a row or column of zeros. It consists of four equal bytes, so that a fill with
-/// `unset_byte` sets it.
+/// The exponent of a row or column of zeros. Its four bytes are equal, so that a memset with `unset_byte`
+/// sets it.
 constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
 
 #ifdef __CUDACC__
@@ -158,8 +158,9 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
 
 /// Scales and splits a k slice (a range of k indices) of both operands. The first `left_blocks` blocks write
 /// the halves [low, high, high] of A (m x k) to `left` (m8 x 3 k8). The other blocks write [high; low; high]
-/// of each column of B (k x n) to `right` (3 k8 x n). m8 and k8 are m and k, padded with zeros to multiples
-/// of 8. A thread processes four elements of a column at a time. `first` is the first k index of the slice.
+/// of each column of B (k x n) to `right` (3 k8 x n). Here m8 and k8 are m and k rounded up to multiples of
+/// 8; the padding is 0. A thread processes four elements of a column at a time. `first` is the first k index
+/// of the slice.
 template <class T>
 __global__ void __launch_bounds__(threads)
     split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,
@@ -179,7 +180,7 @@ __global__ void __launch_bounds__(threads)
     const int row = static_cast<int>(i % quads_per_column) * 4;
     // Loads are unconditional with clamped indices: a predicated load would stall.
     const int clamped_column = smaller(column, columns - 1);
-    // The log2 of the column's scale: an element of D2 (A), or of D3 (B).
+    // log2 of the column's scale, which is an element of D2 for A, and of D3 for B.
     const int column_shift = is_a ? exponents.d2_exponent(first + clamped_column)
                                   : shift_to_top(exponents.columns[clamped_column]);
     float value[4];
@@ -215,7 +216,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Stores C = S or C -= S, where S = D1^-1 (sums) D3^-1. A thread processes four columns of one row.
+/// Stores C = S or C -= S, where S = D1^-1 `sums` D3^-1. `rows` and `columns` are the exponents of the rows
+/// of A D2 and of the columns of D2^-1 B. A thread processes four columns of one row.
 template <bool subtracted>
 __global__ void __launch_bounds__(threads)
     scale_back(const float* sums, std::int64_t m8, MatrixView<float> c, const int* rows, const int* columns) {

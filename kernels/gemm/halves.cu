@@ -4,13 +4,13 @@
 /// C is a separate matrix. Cost: 6 m n k operations in half precision. Workspace: one float per element of a
 /// block of C, 3 `inner` halves per row of A and per column of B, and exponents. A block of C has about 2^26
 /// elements, but at least 2048 columns. Elements may have any magnitude in float's range; half_steps.cuh
-/// scales rows, columns and k indices. Elements of C that depend on a non-finite element of A or B are not
-/// finite, but the sign of an infinity may be lost.
+/// scales rows, columns and k indices. If an element of C depends on a non-finite element of A or B, it is
+/// not finite, but the sign of an infinity may be lost.
 ///
 /// Error: splitting changes a term by a relative error of up to 2^-21. SGEMM's sum of k terms has an error of
 /// up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5),
-/// typically sqrt(k) 2^-24. Products with k <= 256, in which splitting would cause a large part of the error,
-/// are therefore computed in double. For k < 512, a tensor-core sum has at most 32 terms.
+/// typically sqrt(k) 2^-24. With k <= 256, splitting would cause a large part of the error. Such products are
+/// therefore computed with double sums. For k < 512, a tensor-core sum has at most 32 terms.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 namespace {
 
-constexpr int thread_columns = 4;
+constexpr int thread_columns = 4;  ///< columns of C per thread and step
 
 /// Computes C = A B for small k with double sums. A thread computes four elements of one row of C at a time.
 /// Blocks with different blockIdx.y split the columns.

@@ -22,10 +22,10 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
-/// What multiply() does with the product, and how accurate it must be with a given number of moduli.
+/// The use of the product in multiply(), and the accuracy that a requested number of moduli must reach.
 enum class Output {
   product,    ///< C = A B, accurate enough to pass verification (bits_verified)
-  subtracted  ///< C -= A B, accurate enough for an LU (bits_for_lu), without a pre-pass
+  subtracted  ///< C -= A B, accurate enough for an LU factorisation (bits_for_lu), without a pre-pass
 };
 
 /// Computes products by residues in a given workspace.
@@ -102,7 +102,7 @@ class ResidueProducts {
   }
 
   /// Reconstructs a block of C from m x n sums per modulus, or from the residues of these sums. A thread
-  /// reconstructs four rows.
+  /// reconstructs four rows of one column.
   template <class Sum>
   void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
              const int* column_exponents, const ModulusTable& table, Output output) {
@@ -125,7 +125,8 @@ class ResidueProducts {
       requested = useful_moduli(requested, a.cols);
       bits = std::min(joint_bits(requested, a.cols), max_bits);
       is_sufficient = bits >= 2 * (output == Output::product ? bits_for_any(digits) : bits_for_lu(digits));
-      // An upper bound of the sums that the pre-pass can find. Larger sums need fewer bits.
+      // The largest sum that the pre-pass can find: k terms of two 7-bit magnitudes. Larger sums need fewer
+      // bits.
       const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
       const double least_bits = bits_verified(digits, a.cols, largest_sum);
       if (!is_sufficient && (output == Output::subtracted || bits / 2 < least_bits)) return 0;
@@ -142,7 +143,8 @@ class ResidueProducts {
     simt::launch(context_, find_out_of_range<int>, dim3(blocks_of(a.rows + b.cols, threads)), dim3(threads),
                  0, exponents_, static_cast<int>(a.rows + b.cols), measurements_);
     if (is_sufficient) return measurements().out_of_range == 0 ? requested : 0;
-    // The pre-pass first uses every eighth chunk of 16 terms, enough for elements of similar magnitudes.
+    // The pre-pass first uses only every eighth chunk of 16 terms. That suffices if the elements have similar
+    // magnitudes.
     for (const int stride : {8, 1}) {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
@@ -239,7 +241,7 @@ class ResidueProducts {
   signed char* left_;   // the residues of A
   signed char* right_;  // the residues of a block of B's columns
   int* sums_;           // per modulus: the products of bytes for a block of C
-  int* exponents_;      // of the scales of A's rows, then of B's columns
+  int* exponents_;      // exponents of the scales of A's rows, then of B's columns
   Measurements* measurements_;
   std::int64_t rows_ = 0;  // rows of A
 };

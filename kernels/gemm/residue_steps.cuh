@@ -1,6 +1,6 @@
 #pragma once
-/// The kernels before and after the products of bytes in residue_products.cuh: scaling, residues, magnitudes
-/// and reconstruction of C.
+/// The kernels before and after the products of bytes in residue_products.cuh. They scale the operands,
+/// compute residues, estimate |A| |B| from magnitudes, and reconstruct C.
 ///
 /// A row of A or a column of B is called a *vector*, and 16 adjacent elements of it are a *chunk*. A vector
 /// is scaled by 2^(bits - e) and rounded to integers, where e is the smallest exponent with |element| <= 2^e
@@ -18,11 +18,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 using namespace gaussweep::residues;
 
-/// The exponent of a vector of zeros. It consists of four equal bytes, so that a fill with `unset_byte` sets
-/// it.
+/// The exponent of a vector of zeros. Its four bytes are equal, so that a memset with `unset_byte` sets it.
 constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
 constexpr int threads = 256;
-constexpr int chunk = 16;  ///< elements of a chunk, which become bytes that a thread stores in one access
+constexpr int chunk = 16;                ///< elements of a chunk; a thread stores their bytes in one access
 constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
 /// Largest number of bits for which one division step gives the residue. With more bits, the rounded quotient
 /// may be wrong by more than 1/2, so that a second step must reduce the remainder.
@@ -43,7 +42,7 @@ struct Vectors {
   std::int64_t vector_stride;   ///< distance of two vectors
   std::int64_t element_stride;  ///< distance of two elements of a vector
   int count, length;
-  const int* exponents;  ///< per vector: e (see the top of this file)
+  const int* exponents;  ///< per vector: the exponent e of the scale (top of this file)
 };
 
 /// Returns the smallest e with |value| <= 2^e, `unset` for 0, or a number above max_operand_exponent if the
@@ -57,7 +56,8 @@ __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
 }
 
-/// Computes the exponents of A's rows. One thread reads `slice` columns of one row.
+/// Computes the exponents of A's rows. A thread reads `slice` columns of one row; blockIdx.y selects the
+/// columns.
 template <class T>
 __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int slice, int* exponents) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -126,7 +126,8 @@ __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk
   }
 }
 
-/// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits; elements beyond its end are 0.
+/// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits. Elements beyond the vector's
+/// end are 0.
 template <class T>
 __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
@@ -171,7 +172,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Computes |element| in 7 bits, rounded down, for every `stride`th chunk of 16 elements.
+/// Computes |element| in 7 bits, rounded down, for every `stride`th chunk of 16 elements (for the pre-pass
+/// that estimates |A| |B|).
 template <class T, Source source>
 __global__ void __launch_bounds__(threads)
     make_magnitudes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
@@ -191,8 +193,8 @@ __global__ void __launch_bounds__(threads)
 
 /// Returns the residue of `sum` from 0 to p - 1. @pre |sum| <= 2^30
 ///
-/// The shifted sum s is at most 2^31 + p. Since factor < 2^39 / p + 1, s factor 2^-39 exceeds s / p by less
-/// than 1 / p, so that the quotient is exact.
+/// The shifted sum s = sum + offset is nonnegative and at most 2^31 + p. Since factor < 2^39 / p + 1, s
+/// factor 2^-39 exceeds s / p by less than 1 / p, so that the quotient is exact.
 __device__ __forceinline__ unsigned residue_of(int sum, const Reduction& reduction) {
   const unsigned shifted = static_cast<unsigned>(sum) + reduction.offset;
   const auto quotient =
@@ -206,7 +208,8 @@ struct alignas(4 * sizeof(Sum)) SumQuad {
   Sum value[4];
 };
 
-/// Finds the smallest element of |A| |B|, except in rows of zeros of A and columns of zeros of B.
+/// Finds the smallest element of |A| |B|. Skips rows of C for which A's row is zero, and columns for which
+/// B's column is zero.
 template <class Int>
 __global__ void __launch_bounds__(threads)
     find_smallest_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
@@ -231,8 +234,9 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x % 32 == 0) atomicMin(&measurements->smallest_sum, smallest);
 }
 
-/// Reconstructs an integer x from `sum`, the sum over l of c_l w_l in limbs, the highest limb first. This sum
-/// modulo 1 is x / P = 2^-56 (high + low 2^-56). Returns 2^56 x.
+/// Reconstructs an integer x from `sum`, the sum over l of c_l w_l in limbs, the highest limb first. With the
+/// variables `high` and `low` of the code, this sum modulo 1 is x / P = 2^-56 (high + low 2^-56). Returns
+/// 2^56 x.
 __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL

@@ -7,12 +7,13 @@
 /// number; moduli that add no bits are not used. Workspace: m k + c (k + 4 m) bytes per modulus, where c is
 /// 2048 columns, or more if m < 16384.
 ///
-/// The vendor's GEMM computes the product if k is below `least_inner`, or if neither `moduli` nor
-/// `least_inner` is given and it is expected to be faster (residues::are_faster). The vendor's GEMM is also
-/// used if k > 65536, if an element is not finite, or if `moduli` is too small for the bound below. Further
-/// reasons are magnitudes that differ too much, and maxima of rows or columns above 2^400 or below 2^-400. In
-/// the report, `iterations` is the number of moduli and `convergence` is `converged`. If the vendor's GEMM
-/// computed the product, `iterations` is 0 and `convergence` is empty.
+/// The vendor's GEMM computes the product if k is below the parameter `least_inner`. It also computes the
+/// product if neither `moduli` nor `least_inner` is given and it is expected to be faster
+/// (residues::are_faster). The vendor's GEMM is also used if k > 65536, if an element is not finite, or if
+/// `moduli` is too small for the bound below. Further reasons are magnitudes that differ too much, and maxima
+/// of rows or columns above 2^400 or below 2^-400. In the report, `iterations` is the number of moduli and
+/// `convergence` is `converged`. If the vendor's GEMM computed the product, `iterations` is 0 and
+/// `convergence` is empty.
 ///
 /// Error: if the pre-pass chooses the moduli, |C - A B| <= (k + 2) u |A| |B| (bits_needed in
 /// residue_numbers.hpp), as for a product in full precision (Higham, "Accuracy and Stability of Numerical

@@ -1,8 +1,9 @@
 /// gemm/serial: C = A B in three loops on one CPU core.
 ///
 /// A CPU reference for the GPU products that L. Čejka (ČVUT 2022, section 1.2.6) and J. Soriano (IIT 2011,
-/// section 5.2.4) measure. For each column of C, adds the columns of A times the elements of B, with k
-/// ascending and one fma each. gemm/direct, gemm/global and gemm/shared therefore give the same bits.
+/// section 5.2.4) measure. For each column of C, the method adds the columns of A times the elements of B,
+/// with k ascending and one fma per term. gemm/direct, gemm/global and gemm/shared therefore give the same
+/// bits.
 ///
 /// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations. Workspace: none. Accepts matrices
 /// of any shape.

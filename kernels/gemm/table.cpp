@@ -48,7 +48,7 @@ ProblemRow problem_row() {
   row.flops = flops_of;
   row.elements = elements_moved;
   row.verifier = {verifiers::product<float>, verifiers::product<double>};
-  row.tolerance = 3;  // limit of the error ratio (kernels/check/verifiers.hpp)
+  row.tolerance = 3;  // largest accepted error ratio (kernels/check/verifiers.hpp)
   return row;
 }
 

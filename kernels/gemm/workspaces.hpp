@@ -11,15 +11,16 @@
 
 namespace gaussweep::halves {
 
-/// Number of partial products (low high, high low, high high). They are computed together as one
-/// half-precision product with 3 k terms.
+/// Number of partial products. Each float is high + low. The partial products low high, high low and high
+/// high are computed together, as one half-precision product with 3 k terms.
 constexpr int parts = 3;
 /// Defaults of the parameter `inner`, the number of terms after which a tensor-core sum is added to a float
-/// sum. gemm/halves must be as accurate as SGEMM even if all terms have the same sign. In LU the terms have
-/// both signs, so that longer sums are accurate enough.
+/// sum. The method gemm/halves must be as accurate as SGEMM even if all terms have the same sign. In LU the
+/// terms have both signs, so that longer sums are accurate enough.
 constexpr int product_inner = 256, lu_inner = 1024;
 
-/// The largest k for which gemm/halves computes the product in double.
+/// The largest k for which gemm/halves computes the product with double sums instead (halves.cu gives the
+/// reason).
 constexpr int max_few_terms = 256;
 /// Returns the number of terms per tensor-core sum. After every 16 terms the sum is truncated, which may lose
 /// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound sqrt(k +
@@ -38,10 +39,10 @@ constexpr std::int64_t block_width(std::int64_t m) {
 }
 /// Workspace sizes for one product, or for the largest of several.
 struct Capacity {
-  std::int64_t left = 0;       ///< half-precision numbers of one k slice of A
-  std::int64_t right = 0;      ///< half-precision numbers of one k slice of B
-  std::int64_t sums = 0;       ///< floats: one per element of a block of C
-  std::int64_t exponents = 0;  ///< ints: m + n + 2 k, one per row and column of A and B
+  std::int64_t left = 0;       ///< number of half-precision numbers for one k slice of A
+  std::int64_t right = 0;      ///< number of half-precision numbers for one k slice of B
+  std::int64_t sums = 0;       ///< number of floats: one per element of a block of C
+  std::int64_t exponents = 0;  ///< number of ints: m + n + 2 k, one per row and column of A and B
 };
 /// Returns the sizes for products of at most m x n x k whose C has at most `sums` elements.
 constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
@@ -65,7 +66,7 @@ inline std::size_t bytes_of(const Capacity& capacity) {
          workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
 }
 
-/// Returns the bytes of capacity_of_lu with the parameter `inner`.
+/// Returns the workspace bytes of capacity_of_lu(), with the value of the parameter `inner`.
 inline std::size_t lu_bytes(std::int64_t n, const Parameters& parameters, bool includes_solves) {
   return bytes_of(capacity_of_lu(n, parameters.integer("inner"), includes_solves));
 }
@@ -110,10 +111,10 @@ constexpr std::int64_t block_width(std::int64_t m) {
 }
 /// Workspace sizes for one product, or for the largest of several.
 struct Capacity {
-  std::int64_t left = 0;       ///< bytes of A's residues
-  std::int64_t right = 0;      ///< bytes of the residues of a block of B's columns
-  std::int64_t sums = 0;       ///< ints, or residues of one byte: one per modulus and element of a block of C
-  std::int64_t exponents = 0;  ///< ints: rows of A + columns of B
+  std::int64_t left = 0;   ///< bytes of A's residues
+  std::int64_t right = 0;  ///< bytes of the residues of a block of B's columns
+  std::int64_t sums = 0;   ///< number of sums (ints or bytes): one per modulus and element of a block of C
+  std::int64_t exponents = 0;  ///< number of ints: rows of A + columns of B
 };
 /// Returns the sizes for products m x n x k with at most `moduli` moduli.
 constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
@@ -139,7 +140,7 @@ constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::i
 inline bool are_faster(double m, double n, double k, int moduli, std::size_t element) {
   constexpr double byte_rate = 1.7e15, limited_by_power = 1.41e15, memory_rate = 3.3e12;
   constexpr double half_rate_k = 970;       // k at which products of bytes reach half of byte_rate
-  constexpr double launch_seconds = 80e-6;  // including the wait for the check whether residues are possible
+  constexpr double launch_seconds = 80e-6;  // includes the wait for the measurements of the operands
   const double vendor_rate = element == sizeof(float) ? 50e12 : 60e12;
   const auto size = static_cast<double>(element);
   const double operations = 2 * m * n * k;
