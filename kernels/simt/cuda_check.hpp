@@ -10,7 +10,8 @@ namespace gaussweep::cuda {
 /// later check reports it again.
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line);
 
-/// Returns true if the error makes the GPU unusable for this process. The process then has to be replaced.
+/// Returns true if the error makes the GPU unusable for this process. Only a new process can then use the
+/// GPU.
 bool is_sticky(cudaError_t error) noexcept;
 
 }  // namespace gaussweep::cuda

@@ -1,5 +1,5 @@
-/// Converts errors of the CUDA runtime to exceptions. A sticky error makes all further calls of the process
-/// fail.
+/// Converts errors of the CUDA runtime to exceptions. After a sticky error, all further CUDA calls of the
+/// process fail.
 
 #include <string>
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-/// True in device code that may use clusters. A kernel that uses them has its body in #if GAUSSWEEP_CLUSTERS.
+/// True in device code that may use clusters. The body of such a kernel is inside #if GAUSSWEEP_CLUSTERS.
 #define GAUSSWEEP_CLUSTERS (__CUDA_ARCH__ >= 900)
 /// True if warpgroups can reallocate registers: setmaxnreg_dec, setmaxnreg_inc.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(__CUDA_ARCH_FEAT_SM100_ALL) || \
@@ -17,8 +17,8 @@
 
 namespace gaussweep::cuda::simt {
 
-/// Allows the next launch to start when all blocks of this launch have called this function or ended. The
-/// next launch must use launch_early.
+/// Allows the next launch, which must use launch_early, to start when all blocks of this launch have called
+/// this function or ended.
 __device__ __forceinline__ void griddepcontrol_launch_dependents() {
 #if GAUSSWEEP_CLUSTERS
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -53,8 +53,8 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// Returns a shared-memory address as an integer. With a pointer, the compiler would recompute the address
-/// from the block's rank.
+/// Returns an address in shared memory as an integer. If it were a pointer, the compiler would recompute the
+/// address from the block's rank.
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
@@ -104,8 +104,8 @@ __device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity)
   __trap();
 }
 
-/// Reduces the registers of a warpgroup (four warps) to `count` per thread; all its threads must call it. In
-/// code for targets other than sm_90a, sm_100a and sm_103a it does nothing.
+/// Reduces the registers of a warpgroup (four warps) to `count` per thread. All threads of the warpgroup must
+/// call it. In code for targets other than sm_90a, sm_100a and sm_103a it does nothing.
 template <int count>
 __device__ __forceinline__ void setmaxnreg_dec() {
 #if GAUSSWEEP_SETMAXNREG

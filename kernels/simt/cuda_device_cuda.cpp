@@ -131,7 +131,7 @@ class CudaDevice final : public Device {
     }
     return pointer;
   }
-  // Errors are ignored: cudaFree only returns a sticky error of earlier work, which the next call reports.
+  // Errors are ignored: cudaFree fails only after a sticky error of earlier work, which later calls report.
   void release(void* pointer) noexcept override { cudaFree(pointer); }
   void* allocate_host(std::size_t bytes) override {
     set_device(index_);

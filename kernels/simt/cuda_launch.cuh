@@ -1,6 +1,6 @@
 #pragma once
-/// The launch layer (simt.hpp) on a GPU: launches kernels and defines the functions that they call. This file
-/// needs CUDA 11.8 or later and compute capability 3.5 or later.
+/// The launch layer (simt.hpp) on a GPU: functions that launch kernels, and functions that kernels call. This
+/// file needs CUDA 11.8 or later and compute capability 3.5 or later.
 
 #include <cuda_runtime.h>
 
@@ -49,12 +49,12 @@ __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #endif
 }
 
-/// Loads from memory, not from a register or a stale L1 line.
+/// Loads from memory. The value comes neither from a register nor from a stale line of the L1 cache.
 template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
 }
-/// Stores to memory. The compiler cannot delay or remove the store. The store orders no other access.
+/// Stores to memory. The compiler cannot delay or remove the store, which does not order other accesses.
 template <class T>
 __device__ __forceinline__ void store_volatile(T* p, std::common_type_t<T> value) {
   *static_cast<volatile T*>(p) = value;
@@ -139,9 +139,11 @@ inline double occupancy(const void* kernel, const dim3& block, std::size_t share
   return static_cast<double>(resident) / device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
 }
 
-/// Launches a kernel; reports its occupancy if stages are measured (Context::stages).
-/// @param blocks_in_cluster 0: no clusters
-/// @param early the kernel may start before earlier work of the stream is complete; required for clusters
+/// Launches a kernel. If Context::stages is set (a run that measures the stages of a method), reports the
+/// kernel's occupancy to it.
+/// @param blocks_in_cluster blocks per cluster; 0: a launch without clusters
+/// @param early true: the kernel may start before earlier work of the stream is complete. Must be true for
+/// clusters
 template <class... P, class... A>
 void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
            unsigned blocks_in_cluster, bool early, A&&... arguments) {

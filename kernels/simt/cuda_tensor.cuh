@@ -26,9 +26,9 @@ inline bool has_wgmma(const Context&) {
 
 #if GAUSSWEEP_WGMMA
 
-/// Starts to copy a box (128 bytes of some lines: tensor_maps.hpp) to shared memory in each block of the
-/// cluster whose bit is set in `blocks`. In each of these blocks, its bytes count as transactions at the
-/// mbarrier `barrier`.
+/// Starts to copy a box to shared memory in each block of the cluster whose bit is set in `blocks`. A box has
+/// 128 bytes of each of several lines (tensor_maps.hpp). In each receiving block, the bytes count as
+/// transactions at the mbarrier `barrier`.
 /// @param first the box's first byte within a line
 /// @param line the box's first line
 /// @param matrix the index of the matrix
@@ -66,8 +66,8 @@ __device__ __forceinline__ void fence_shared_for_copies() {
 __device__ __forceinline__ void warpgroup_barrier(int name) {
   asm volatile("bar.sync %0, 128;" ::"r"(name) : "memory");
 }
-/// Arrives at a barrier of another block, at an address from map_shared_rank. It orders no writes: a release
-/// for the whole cluster would wait for all copies in flight.
+/// Arrives at an mbarrier of another block, whose address is from map_shared_rank. The arrival does not order
+/// writes, because a release for the whole cluster would wait for all copies in flight.
 __device__ __forceinline__ void mbarrier_arrive_remote(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
@@ -79,9 +79,10 @@ __device__ __forceinline__ std::uint64_t byte_operand(unsigned address) {
   constexpr std::uint64_t swizzled_128 = std::uint64_t{1} << 62, eight_lines = std::uint64_t{1024 >> 4} << 32;
   return (address & 0x3ffff) >> 4 | std::uint64_t{1} << 16 | eight_lines | swizzled_128;
 }
-/// Starts D = L R^T, or D += L R^T if `adds`, with the first 32 bytes of each line; L has 64 lines, R has
-/// 256. All warps of a warpgroup call it together, between fence_products and commit_products. Lane q of warp
-/// w has in d[4 j + 2 h + e] the element of row 16 w + 8 h + q / 4 and column 8 j + 2 (q % 4) + e.
+/// Starts to compute D = L R^T, or D += L R^T if `adds` is true. L has 64 lines and R has 256 lines; the
+/// first 32 bytes of each line are multiplied. All warps of a warpgroup call it together, between
+/// fence_products and commit_products. Lane q of warp w has in d[4 j + 2 h + e] the element of row 16 w + 8 h
+/// + q / 4 and column 8 j + 2 (q % 4) + e.
 __device__ __forceinline__ void byte_product(int (&d)[128], std::uint64_t l, std::uint64_t r, bool adds) {
 #define GAUSSWEEP_4(i) "+r"(d[i]), "+r"(d[(i) + 1]), "+r"(d[(i) + 2]), "+r"(d[(i) + 3])
 #define GAUSSWEEP_32(i)                                                                                     \

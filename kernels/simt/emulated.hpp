@@ -1,11 +1,12 @@
 #pragma once
-/// The launch layer (simt.hpp) on the CPU, called the emulation. Blocks run in order on the calling host
-/// thread. The threads of a block are fibers. A fiber switch happens only when a thread waits at a barrier,
-/// at a warp collective or in a spin loop. If the emulation detects behaviour that is undefined on a GPU,
-/// `launch` throws. Device memory is ordinary memory, so that sanitizers check every access.
+/// The launch layer (simt.hpp) on the CPU, which is called the emulation. Thread blocks run one after another
+/// on the calling host thread. The threads of a block are fibers. A fiber switch happens only when a thread
+/// waits at a barrier, at a warp collective or in a spin loop. If the emulation detects behaviour that is
+/// undefined on a GPU, `launch` throws. Device memory is ordinary memory, so that sanitizers check every
+/// access.
 ///
-/// Static shared memory is a static array that keeps the values of the previous block. Dynamic shared memory
-/// is refilled with NaN (all bits set) for every block.
+/// Static shared memory is a static array, which keeps the values of the previous block. Dynamic shared
+/// memory is filled with NaN (all bits set) before every block.
 
 #include <math.h>  // fma, sqrt, fabs, abs, … of float and double in the global namespace, as in nvcc
 
@@ -132,8 +133,8 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
 
 }  // namespace detail
 
-/// Runs `kernel` to completion; the arguments are converted to the kernel's parameter types. After an error
-/// the device remains usable.
+/// Runs `kernel` to completion. The arguments are converted to the kernel's parameter types. After an error
+/// the device can still be used.
 /// @throws std::invalid_argument for an impossible grid or block; exceptions of kernel threads; DeviceError
 /// with one of these names:
 /// - divergentBarrier: not all threads of a block reach the same __syncthreads;

@@ -44,8 +44,8 @@ struct CollectiveResult {
 /// Plain globals suffice, because launches of several host threads run one after another.
 extern uint3 thread_index, block_index;
 extern dim3 block_dim, grid_dim;
-/// Set to true when a thread does something for which another thread may wait. To detect deadlocks, the
-/// scheduler counts rounds (see emulated_scheduler.cpp) in which it stays false.
+/// Becomes true when a thread does something for which another thread may wait. To detect deadlocks, the
+/// scheduler counts the rounds (emulated_scheduler.cpp) in which `progress` stays false.
 extern bool progress;
 /// The address of the last poll (a load in a spin loop), and the number of consecutive polls of it.
 extern const void* polled;
@@ -53,9 +53,10 @@ extern int polls;
 
 /// Implements __syncthreads.
 void barrier(Site site);
-/// Lets the other threads of the cluster run. A thread that spins calls it.
+/// Lets the other threads of the cluster run. Spinning threads call it.
 void wait_for_others(Site site);
-/// Executes a warp collective of the lanes in `mask`. Returns the value of lane `source`.
+/// Executes a warp collective of the lanes in `mask`: waits for these lanes, and returns the `value` of lane
+/// `source` and the ballot.
 CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
 /// Returns the lane number of the running thread.
 int lane();

@@ -29,8 +29,8 @@ inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 
 // Votes and shuffles. As in CUDA, a vote or shuffle does not wait for lanes that have returned or do not
-// exist. In CUDA a value from such a lane, or from a lane outside of the mask, is undefined; here all its
-// bits are set (NaN or -1).
+// exist. In CUDA a value from such a lane, or from a lane outside of the mask, is undefined. Here all bits of
+// the value are set (NaN or -1).
 
 inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
   return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, /*source=*/0, site)

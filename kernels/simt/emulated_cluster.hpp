@@ -1,8 +1,8 @@
 #pragma once
 /// Thread-block clusters on the CPU: the functions of cuda_cluster.cuh. Part of emulated.hpp. The threads of
-/// all blocks of a cluster are interleaved. The integer address of a variable consists of its block's rank
-/// and its offset in the block's dynamic shared memory. The data of st_async arrive only while a thread waits
-/// at an mbarrier.
+/// all blocks of a cluster are interleaved. An integer address in shared memory consists of the block's rank
+/// (upper 8 bits) and the offset in the block's dynamic shared memory (lower 24 bits). The data of st_async
+/// are queued as messages, which arrive only while a thread waits at an mbarrier.
 
 #include <cstdint>
 #include <cstring>
@@ -53,9 +53,11 @@ void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site);
 void send(unsigned address, unsigned barrier, const void* value, Site site);
 /// Delivers all queued messages, or a random part of the messages if there is a shuffle seed.
 void deliver();
-/// Prepares the messages of a cluster. `shuffle_seed`: the seed of their order; 0: the order of sending.
+/// Prepares the message queue for a cluster. `shuffle_seed` is the seed of the order of delivery; 0 means the
+/// order of sending.
 void start_messages(std::uint64_t shuffle_seed);
-/// Ends the messages of a cluster. @throws DeviceError "invalidValue" if a message was not delivered
+/// Checks at the end of a cluster that all messages have been delivered.
+/// @throws DeviceError "invalidValue" if a message was not delivered
 void end_messages();
 
 }  // namespace detail

@@ -29,7 +29,8 @@ class ThreadOrder {
  private:
   ThreadOrder(std::uint64_t seed, bool is_reversed)
       : state_(seed), is_shuffled_(seed != 0), is_reversed_(is_reversed) {}
-  /// Returns the next number of splitmix64. The order only has to vary; it need not be random.
+  /// Returns the next number of splitmix64. The orders only have to differ; their statistical quality does
+  /// not matter.
   std::uint64_t next_random() {
     std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

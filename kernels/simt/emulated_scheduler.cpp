@@ -1,10 +1,10 @@
-/// The scheduler of emulated blocks. Each thread of a cluster is a fiber; a fiber switch happens only where a
-/// thread waits.
+/// The scheduler of emulated thread blocks, which runs kernels on the CPU. Each thread of a cluster runs on a
+/// fiber. A fiber switch happens only where a thread waits. An ordinary block is a cluster of one block.
 ///
-/// Threads run in rounds. A round is a list of the runnable threads, in index order, reversed or shuffled.
-/// Each thread runs until it waits or returns. Threads that become runnable during a round form the next
-/// round. A thread has a fiber ("worker") only from its start until it returns. If a thread has returned
-/// without waiting, the same worker runs the next thread without a switch.
+/// Threads run in rounds. A round is a list of the runnable threads: in index order, in reverse order or
+/// shuffled. Each thread runs until it waits or returns. Threads that become runnable during a round form the
+/// next round. A thread has a fiber ("worker") only from its start until it returns. When a thread returns
+/// and the next thread of the round has not started, the same worker runs that thread without a switch.
 
 #include "kernels/simt/emulated_block.hpp"
 
@@ -50,15 +50,16 @@ struct Worker {
 
 namespace {
 
-/// The number of rounds without progress after which spinning threads are reported as deadlocked. It is
-/// large, because the scheduler does not see plain stores, which may end a spin loop.
+/// The number of rounds without progress (`progress` in emulated_block.hpp) after which spinning threads are
+/// reported as deadlocked. It is large, because plain stores may end a spin loop, and the scheduler does not
+/// see them.
 constexpr int max_idle_rounds = 20000;
 
 /// Thrown in the waiting threads of a failed launch, so that the destructors of their objects run.
 struct Unwind {};
 
 /// The dynamic shared memory of a block. It has exactly the requested size, so that the address sanitizer
-/// detects overruns.
+/// detects accesses beyond its end.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t bytes) : bytes_(bytes) {
@@ -67,6 +68,7 @@ class SharedMemory {
   ~SharedMemory() { std::free(data_); }
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
+  /// Fills the memory with NaN, so that reads of unwritten elements lead to wrong answers.
   void poison() {
     if (bytes_ > 0) std::memset(data_, 0xff, bytes_);
   }
@@ -77,18 +79,20 @@ class SharedMemory {
   std::size_t bytes_;
 };
 
+/// A thread block of the running cluster.
 struct Block {
   explicit Block(std::size_t shared_bytes) : shared(shared_bytes) {}
   SharedMemory shared;
   uint3 index{0, 0, 0};
-  std::size_t at_barrier = 0;  // threads that wait at the barrier
-  Site barrier_site{nullptr, 0};
-  bool barrier_differs = false;  // true if these threads wait at different __syncthreads
+  std::size_t at_barrier = 0;     // number of threads that wait at __syncthreads
+  Site barrier_site{nullptr, 0};  // the source line of that __syncthreads
+  bool barrier_differs = false;   // true if they wait at different source lines
 };
 
+/// A warp of the running cluster.
 struct Warp {
   unsigned present = 0;  // bit mask of the lanes that have not returned
-  unsigned waiting = 0;  // bit mask of the lanes that wait at a collective
+  unsigned waiting = 0;  // bit mask of the lanes that wait at a warp collective
 };
 
 }  // namespace
@@ -143,6 +147,7 @@ class Scheduler {
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
   std::size_t block_threads_ = 0;
+  // Thread numbers: all threads in index order, and the threads of this round and of the next one.
   std::vector<unsigned> in_order_, round_, next_round_threads_;
   std::size_t position_ = 0;  // index in round_ of the next thread
   unsigned current_ = 0;      // the running thread
@@ -151,7 +156,7 @@ class Scheduler {
   std::size_t returned_early_ = 0;      // threads that have returned without arriving at the cluster barrier
   unsigned cluster_generation_ = 1;     // 1 + the number of times that the cluster barrier has opened
   int idle_rounds_ = 0;                 // consecutive rounds without progress
-  std::exception_ptr failure_;          // the error of the cluster; waiting threads then throw Unwind
+  std::exception_ptr failure_;          // the error of the cluster, after which waiting threads throw Unwind
 };
 
 namespace {
@@ -250,7 +255,8 @@ void Scheduler::run_cluster(uint3 first, ThreadOrder& order, std::uint64_t messa
   end_messages();
 }
 
-/// Runs the threads of the current cluster until all have returned. @throws DeviceError if they cannot
+/// Runs the threads of the current cluster until all have returned.
+/// @throws DeviceError if threads wait for ever; rethrows exceptions of threads
 void Scheduler::run_threads() {
   for (Thread& thread : threads_) {
     thread.state = State::unstarted;
@@ -284,7 +290,8 @@ void Scheduler::unwind() {
   }
 }
 
-/// Starts the next round. Returns false if no thread can run, or if spinning threads are deadlocked.
+/// Starts the next round. Returns false if no thread is runnable, or after max_idle_rounds rounds without
+/// progress.
 bool Scheduler::next_round() {
   if (next_round_threads_.empty()) return false;
   idle_rounds_ = progress ? 0 : idle_rounds_ + 1;
@@ -441,8 +448,8 @@ __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Col
   return thread.result;
 }
 
-/// Completes a collective if all lanes of the arriving lane's mask wait at the same call; returned lanes are
-/// ignored.
+/// Completes a collective if all lanes of the arriving lane's mask wait at the same call. Lanes that have
+/// returned do not count.
 void Scheduler::complete(unsigned index, const Thread& arrival) {
   Warp& warp = warps_[index];
   const unsigned group = arrival.mask & warp.present;

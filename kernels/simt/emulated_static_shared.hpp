@@ -1,7 +1,7 @@
 #pragma once
 /// Fills the static shared memory of emulated kernels with NaN (all bits set), for tests. Otherwise static
-/// shared memory keeps the previous block's values, and tests would not detect a read of an element that the
-/// block has not written.
+/// shared memory keeps the previous block's values. Tests would then miss reads of elements that the block
+/// has not written.
 
 #include <cstddef>
 #include <map>
@@ -15,9 +15,9 @@ struct StaticArray {
   std::size_t bytes;
 };
 
-/// Fills static shared memory before every block of all later launches. `arrays`: the arrays of all kernels,
-/// together megabytes. To save time, only the arrays that an earlier launch of the same kernel wrote are
-/// filled before a block. The other arrays still contain NaN.
+/// Makes all later launches fill static shared memory with NaN before every block. `arrays` are the static
+/// arrays of all kernels, several megabytes together. To save time, only the arrays that an earlier launch of
+/// the same kernel wrote are filled before a block. The other arrays still contain NaN from before.
 void fill_static_shared(std::vector<StaticArray> arrays);
 
 namespace detail {

@@ -26,7 +26,7 @@ struct Thread {
   unsigned cluster_generation = 0;  ///< the scheduler's cluster_generation_ at the last arrival
   std::uint64_t value = 0;          ///< the lane's operand in a collective
   CollectiveResult result{0, 0};
-  Worker* worker = nullptr;  ///< its fiber runs the thread; null before the start and after the return
+  Worker* worker = nullptr;  ///< the worker that runs the thread; null before the start and after the return
 };
 
 /// Returns the error of a cluster whose threads all wait or spin. It lists the threads and their source

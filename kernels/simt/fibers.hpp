@@ -32,14 +32,14 @@ class Stack {
   void* mapping_;
 };
 
-/// A fiber, or the calling thread itself.
+/// A fiber, or the host thread that switches to fibers.
 class Fiber {
  public:
   /// The body, called at the first switch to the fiber. When it returns, the fiber ends, and the returned
   /// fiber runs.
   using Body = Fiber& (*)(void* argument);
 
-  /// Represents the calling thread.
+  /// Represents the calling host thread.
   Fiber() = default;
   /// Makes a fiber on `stack`. The fiber must have ended before it is destroyed.
   Fiber(const Stack& stack, Body body, void* argument);

@@ -30,7 +30,8 @@ class PinnedCopies {
   PinnedCopies(const PinnedCopies&) = delete;
   PinnedCopies& operator=(const PinnedCopies&) = delete;
 
-  /// Copy after all earlier work of the stream, and return when the copy is complete.
+  /// Copy in one direction. The copy starts after all earlier work of the stream; the functions return when
+  /// it is complete.
   void to_device(void* destination, const void* source, std::size_t bytes, cudaStream_t stream) {
     if (!can_stage(bytes)) return copy_directly(destination, source, bytes, cudaMemcpyHostToDevice, stream);
     auto* to = static_cast<char*>(destination);
@@ -65,7 +66,7 @@ class PinnedCopies {
 
  private:
   static constexpr std::size_t buffer_bytes = std::size_t{32} << 20;
-  static constexpr std::size_t min_bytes = std::size_t{4} << 20;
+  static constexpr std::size_t min_bytes = std::size_t{4} << 20;  ///< the smallest copy that is staged
   struct PinnedBuffer {
     char* memory = nullptr;
     cudaEvent_t transferred = nullptr;  ///< the end of the last transfer from or to `memory`

@@ -24,8 +24,8 @@
 /// run concurrently, and all emulated blocks share one static shared memory.
 ///
 /// To wait for another block, spin on `load_acquire(flag)` with `spin_pause()` in the loop. A block may wait
-/// only for blocks of lower index (or with a lower number from an atomic counter). Emulated blocks run one
-/// after another, in order. A wait for a block of higher index therefore throws DeviceError "deadlock".
+/// only for blocks of lower index (or with a lower number from an atomic counter). The reason: emulated
+/// blocks run one after another, in order. A wait for a block of higher index throws DeviceError "deadlock".
 ///
 /// Not portable: `extern __shared__` (use dynamic_shared), `<<<>>>`, `__activemask`, `printf`, `atomicAdd` on
 /// double (use simt::atomic_add), textures, cooperative groups.

@@ -1,5 +1,6 @@
 #pragma once
-/// Descriptions of matrices for Hopper's copy engine (cuda_tensor.cuh), made by the GPU's driver.
+/// Makes descriptions of matrices (tensor maps) for Hopper's copy engine, the Tensor Memory Accelerator
+/// (cuda_tensor.cuh).
 
 #include <cuda.h>
 
