@@ -3,9 +3,9 @@
 /// error bound) and other measures of accuracy. The ratio decides the status of the trial (one method on
 /// one input): `pass`, `suspect` or `failed`.
 ///
-/// Residuals are computed by residual.hpp without BLAS, so that the results have the same bits on every CPU
-/// and with any number of threads. Norms, products and quotients neither overflow nor underflow. Below, `u`
-/// is the unit roundoff of T (2^-24 or 2^-53), and `v` is the smallest normal number of T.
+/// The functions of residual.hpp compute residuals without BLAS, so that the results have the same bits on
+/// every CPU and with any number of threads. Norms, products and quotients neither overflow nor underflow.
+/// Below, `u` is the unit roundoff of T (2^-24 or 2^-53), and `v` is the smallest normal number of T.
 
 #include <string>
 #include <vector>
@@ -20,16 +20,16 @@ class Reductions;
 /// A ratio above the tolerance is `suspect`; a ratio above this multiple of the tolerance is `failed`.
 inline constexpr double suspect_factor = 10;
 
-/// Returns a threshold for geinv: if the ratio of I - A X exceeds the threshold, I - X A is computed too. The
-/// threshold corresponds to a backward error of 32 u (n u if n <= 32), which inverses of well-conditioned
-/// matrices do not reach.
+/// Returns a threshold for geinv, the inverse of a general matrix. If the ratio of I - A X exceeds it, I - X
+/// A is computed too. Inverses of well-conditioned matrices do not exceed the threshold, which is a backward
+/// error of 32 u (n u if n <= 32).
 inline double second_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
 /// The results of verification. A number is NaN if it is unknown, or not defined for the problem.
 struct Findings {
-  double ratio;           ///< the quotient defined at `check`; compared with the tolerance
+  double ratio;  ///< the quotient that the comment of `check` defines; it is compared with the tolerance
   double ratio_bound;     ///< an upper bound of the error of the computed `ratio`
   double backward_error;  ///< the quotient at `check` (gemm: q) without the factor n u or sqrt(k + 2) u, and
                           ///< with v = 0
@@ -51,17 +51,17 @@ struct Findings {
 ///   of an ill-conditioned matrix rarely has both residuals small (Higham, "Accuracy and Stability of
 ///   Numerical Algorithms", 14.3);
 /// - gemm: q = ||C - A B||_F / (sqrt(k + 2) u ||A||_F ||B||_F). The factor sqrt(k + 2) assumes that rounding
-///   errors have both signs. If q is above 1, they may all have one sign, or products may underflow, and a
-///   right answer must pass nevertheless. The ratio is then min(q, e), where e is the largest
-///   3 |C - A B|_ij / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest
-///   number above 0. The factor 3, the default tolerance, makes e = 3 at the worst-case bound.
+///   errors have both signs. If q is above 1, all errors may have one sign, or products may underflow. A
+///   right answer must pass nevertheless. The ratio is then min(q, e), where e is the largest 3 |C - A B|_ij
+///   / (g |A||B|_ij + (k + 2) s). Here g = (k + 2) u / (1 - (k + 2) u), and s is the smallest number above 0.
+///   The factor 3 is the default tolerance: an error that equals the worst-case bound has e = 3.
 ///
-/// The terms with v allow for the rounding of answers near the smallest normal number and are negligible
-/// otherwise. The ratio is infinite only if the answer or an operand holds NaN or Inf. A finite quotient
+/// The terms with v allow for rounding errors in answers near the smallest normal number. Otherwise they are
+/// negligible. The ratio is infinite only if the answer or an operand holds NaN or Inf. A finite quotient
 /// beyond the range of double becomes the largest double, and a positive quotient stays positive.
-/// `ratio_bound` is at most max(1, ratio) / 1000, except if n is above about 100 and elements of L or U are
-/// more than 1e3 times as large as those of A. Even then the interval ratio ± ratio_bound contains neither
-/// the tolerance nor ten times the tolerance, so that the status is certain.
+/// `ratio_bound` is at most max(1, ratio) / 1000. It may be larger if n is above about 100 and elements of L
+/// or U are more than 1e3 times as large as those of A. Even then the interval ratio ± ratio_bound contains
+/// neither the tolerance nor ten times the tolerance, so that the status is certain.
 /// @pre the shapes of inputs and answer agree with the problem (else std::invalid_argument)
 template <class T>
 Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer, double tolerance);
@@ -80,8 +80,8 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
 /// - products: the largest |C - A B|_ij / (|A| |B| + |C| + (k + 2) s / u)_ij,
 /// where s is the smallest number above 0. The error of the result is at most u / 4. Returns NaN for other
 /// problems and for a product of more than 2^27 multiplications. Elements whose terms cancel are summed
-/// exactly; if these sums have more than 2^22 terms, the result is NaN. Returns infinity if the answer or an
-/// operand holds NaN or Inf. The status of a trial does not depend on this error.
+/// exactly. If these exact sums have more than 2^22 terms together, the result is NaN. Returns infinity if
+/// the answer or an operand holds NaN or Inf. The status of a trial does not depend on this error.
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                            Reductions<T>& reductions);
@@ -89,8 +89,8 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
 template <class T>
 double componentwise_error(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer);
 
-/// Verify the given systems of a batch, or all systems, on several threads. Return their findings in the same
-/// order. @pre answer.infos is not empty
+/// Verify the systems of a batch whose indices are in `systems`, or all systems, on several threads. Return
+/// their findings in the same order. @pre answer.infos is not empty
 template <class T>
 std::vector<Findings> check_systems(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                                     double tolerance, const std::vector<std::int64_t>& systems);

@@ -11,8 +11,8 @@ constexpr int difference_elements = 2048;  // elements of each matrix that a thr
 /// Copies the block of difference_elements / width rows and `width` columns that begins at element (i, j) to
 /// shared memory. In shared memory, columns are padded by one element against bank conflicts. Elements
 /// outside of the matrix become 0, and so do elements outside of its triangle if only the triangle is used.
-/// Neighbouring threads load neighbouring addresses. All sizes are powers of two, so that each load of a
-/// thread is `stride` elements after its previous one.
+/// Neighbouring threads load neighbouring addresses. All sizes are powers of two. Each load of a thread is
+/// therefore `stride` elements after its previous one.
 template <int width, class T>
 __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {

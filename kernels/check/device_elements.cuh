@@ -15,9 +15,9 @@ struct Elements {
   const T* data;
   std::int64_t row_stride, col_stride;
   std::int64_t rows, cols;
-  Part part;           ///< the elements that are used; the others count as 0
-  bool unit_diagonal;  ///< the diagonal elements count as 1
-  bool absolute;       ///< |element| is used
+  Part part;           ///< the elements that are used; all others count as 0
+  bool unit_diagonal;  ///< true: the diagonal elements count as 1
+  bool absolute;       ///< true: |element| is used instead of the element
 };
 
 /// Returns true if element (i, j) exists and belongs to the part.
@@ -47,7 +47,7 @@ template <class T>
 struct Lines {
   Elements<T> matrix;
   LineKind kind;
-  bool mirrored;  ///< the matrix is symmetric, and `part` is its stored triangle
+  bool mirrored;  ///< true: the matrix is symmetric, and matrix.part is its stored triangle
   int exponent;   ///< elements are scaled by 2^-exponent before they are summed
 
   __host__ __device__ bool are_columns() const { return kind == LineKind::columns; }

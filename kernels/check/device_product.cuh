@@ -1,12 +1,12 @@
 #pragma once
-/// The kernel that computes the residual C - L R on a device. Each element takes the same operations in the
-/// same order as in residual.cpp, so that the results have the same bits. Portable (compiled for GPUs and for
-/// the CPU emulation).
+/// The kernel that computes the residual C - L R on a device. Each element is computed by the same operations
+/// in the same order as in residual.cpp, so that the results have the same bits. Portable (compiled for GPUs
+/// and for the CPU emulation).
 ///
 /// In double, each operand element is split into a high part of 24 bits and a low part (residual.hpp). A
-/// block computes a 64 x 64 tile; a thread computes 16 elements. Registers hold two sums over 32 values of k
-/// (`high` and `low`) and three sums over all k (tiles::Tile). Per element and k this takes 5 FP64 operations
-/// in double and one in float. Tensor cores are not used.
+/// block computes a 64 x 64 tile; a thread computes 16 elements. Per element, registers hold two sums over 32
+/// values of k (`high` and `low`) and three sums over all k (as in tiles::Tile). Per element and k this takes
+/// 5 FP64 operations in double and one in float. Tensor cores are not used.
 
 #include <cstring>
 
@@ -39,8 +39,8 @@ struct Product {
 };
 
 /// The epilogue of a tile. `columns` stores the measure (sum, maximum or sum of squares) of each column of
-/// the residual. `magnitudes` stores the elements of the product |L| |R|. `allowance_ratios` reads these
-/// elements and computes the largest |residual| / (allowed value).
+/// the residual. `magnitudes` stores the elements of the product |L| |R|. `allowance_ratios` reads the
+/// elements of |L| |R| and computes the largest |residual| / (allowed value).
 enum class Epilogue { columns, magnitudes, allowance_ratios };
 
 /// An element that the host has to sum exactly, because its error bound is not negligible.
@@ -53,7 +53,7 @@ struct Undecided {
 /// (allowed value).
 struct AllowanceRatios {
   Allowance allowance;
-  double error_unit;                    ///< error bound of an element / 2^(row exponent + column exponent)
+  double error_unit;                    ///< (error bound of an element) / 2^(row exponent + column exponent)
   unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
   Undecided* list;                      ///< the undecided elements
@@ -159,7 +159,7 @@ struct OperandLoader {
   }
 
   static constexpr int line_step = product_threads / chunk, k_step = product_threads / edge;
-  bool along_lines;  ///< neighbouring threads load elements of neighbouring lines; false: of one line
+  bool along_lines;  ///< true: neighbouring threads load elements of neighbouring lines; false: of one line
   bool absolute, unit_diagonal;
   bool k_from_line, k_to_line;  ///< triangular operands: the line is zero for k < line, or for k > line
   int lines, terms;             ///< the number of lines of the operand, and of values of k
@@ -172,7 +172,8 @@ struct OperandLoader {
   T values[loads_per_thread];
 };
 
-/// Loads a thread's four elements of one k: the pair at line[first] and the pair `distance` elements later.
+/// Loads a thread's four elements for one k from shared memory: the pair at line[first] and the pair
+/// `distance` elements later.
 __device__ __forceinline__ void load_fragment(const double* line, int first, int distance,
                                               double out[microtile]) {
   const Pair pair = *reinterpret_cast<const Pair*>(line + first);

@@ -1,4 +1,4 @@
-/// Chooses whether a reduction of verification runs on the CPU (small matrices) or on the device, and splits
+/// Chooses whether a reduction of verification runs on the CPU (small matrices) or on the device. Splits
 /// products among the devices of a group.
 
 #include "kernels/check/device_reductions.hpp"

@@ -29,7 +29,7 @@ __global__ void digest_kernel(const unsigned long long* words, std::int64_t coun
   unsigned long long thread_sum = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += step) {
-    // The finaliser of MurmurHash3 (Appleby, public domain) over a word and its position.
+    // The hash of a word and its position: the finaliser of MurmurHash3 (Appleby, public domain).
     unsigned long long x = words[k] + 0x9e3779b97f4a7c15ull * static_cast<unsigned long long>(k + 1);
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdull;
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ull;
@@ -184,7 +184,7 @@ class DeviceReductions final : public Reductions<T> {
   }
 
  private:
-  /// The operands of a product on the device, with max |element| per row of the left operand and per column
+  /// The arguments of a product on the device, with max |element| per row of the left operand and per column
   /// of the right operand.
   struct ProductJob {
     ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target,
@@ -253,7 +253,8 @@ class DeviceReductions final : public Reductions<T> {
                  dim3(product_threads), 0, product, parts, magnitudes, allowance_ratios);
   }
 
-  /// Reduces every line to an element of `out` on the device. downloaded_fold returns the results instead.
+  /// Reduces every line to an element of `out` on the device. downloaded_fold() returns the results on the
+  /// host.
   void fold(const Lines<T>& lines, Fold fold, double* out) {
     const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);

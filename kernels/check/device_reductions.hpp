@@ -26,8 +26,8 @@ template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int set);
 
-/// The columns of a residual that one of several devices computes: blocks of `width` columns, which are
-/// distributed cyclically.
+/// The columns of a residual that one of several devices computes. Blocks of `width` columns are distributed
+/// cyclically over the devices.
 struct ColumnShare {
   std::int64_t device = 0, devices = 1;
 

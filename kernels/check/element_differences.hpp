@@ -15,8 +15,8 @@ struct PairDifference {
   double relative;  ///< |x - y| / |y|, may be infinite; -1 if y is 0
 };
 
-/// Returns the exponent `exponent` for pair_difference. All elements of both matrices are below
-/// 2^(exponent - 1) in magnitude, so that a scaled difference is below 1.
+/// Returns the argument `exponent` of pair_difference. All elements of both matrices are below 2^(exponent -
+/// 1) in magnitude, so that a scaled difference is below 1.
 /// @param x_norm, y_norm max |x| and max |y|
 GAUSSWEEP_SHARED_INLINE std::int64_t difference_exponent(double x_norm, double y_norm) {
   return exponent_of(std::max(x_norm, y_norm)) + 1;

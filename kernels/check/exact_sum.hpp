@@ -8,7 +8,7 @@
 
 namespace gaussweep {
 
-/// An exact sum of up to 2^40 products of finite doubles. Adding a product takes some nanoseconds.
+/// An exact sum of up to 2^40 products of finite doubles. Adding a product takes a few nanoseconds.
 class ExactSum {
  public:
   /// Adds the product a * b.

@@ -19,8 +19,8 @@ std::vector<std::int64_t> row_order(std::int64_t rows, const std::vector<int>& p
   return order;
 }
 
-/// Returns an error text if info is wrong: it must be the index (from 1) of the first zero pivot of LU, or 0
-/// if all pivots are nonzero; else "". Ignores a negative info, which the driver reports.
+/// Returns an error text if info is wrong, else "". The right info is the index (from 1) of the first zero
+/// pivot of LU, or 0 if all pivots are nonzero. Ignores a negative info, which the driver reports.
 template <class T>
 std::string info_flaw(const Answer<T>& answer) {
   std::int64_t first_zero = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// Properties of a matrix: norms, symmetry, diagonal, shape, definiteness, conditioning.
+/// Computes properties of a matrix: norms, symmetry, diagonal, shape, definiteness, conditioning.
 
 #include <cstdint>
 #include <limits>
@@ -35,7 +35,7 @@ struct MatrixFacts {
   double asymmetry = 0;       ///< max |a_ij - a_ji| / max |a_ij|
   Dominance by_rows = Dominance::none, by_columns = Dominance::none;
   std::int64_t zero_diagonals = 0;
-  std::int64_t first_zero_diagonal = 0;                   ///< its row, from 1; 0: none
+  std::int64_t first_zero_diagonal = 0;  ///< row of the first zero on the diagonal, from 1; 0: none
   std::int64_t lower_bandwidth = 0, upper_bandwidth = 0;  ///< 0 and 0: diagonal
 
   bool is_square() const { return rows == cols; }
@@ -52,8 +52,8 @@ struct MatrixFacts {
 MatrixFacts facts_of(const HostMatrix<double>& a, double roundoff = roundoff_of(Precision::float64));
 
 /// Returns true if every |a_ij - a_ji| is at most n u max |a_ij|. Methods read one triangle and assume that
-/// the other triangle is its mirror image. Asymmetry up to this limit changes the ratio of an answer by at
-/// most about 1.
+/// the other triangle is its mirror image. Asymmetry up to this limit changes the ratio of an answer (its
+/// backward error in units of n u) by at most about 1.
 template <class T>
 bool is_symmetric(const MatrixView<const T>& a, double roundoff = roundoff_of(precision_of<T>));
 
@@ -71,8 +71,8 @@ struct Conditioning {
   /// The first pivot (from 1) that is exactly 0; 0: none.
   std::int64_t zero_pivot = 0;
 };
-/// Returns the condition number of a matrix of order n above which rounding errors may decide whether its
-/// Cholesky factorisation in double succeeds: an eighth of 1 / (n u).
+/// Returns the limit 1 / (8 n u) of the condition number of a matrix of order n. Above it, rounding errors
+/// may decide whether the Cholesky factorisation in double succeeds.
 inline double max_decided_condition(std::int64_t n) {
   return 1 / (8 * static_cast<double>(n) * roundoff_of(Precision::float64));
 }

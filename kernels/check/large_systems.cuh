@@ -1,6 +1,6 @@
 #pragma once
-/// Kernels that verify a batch of systems of any size. A block of 1 to 8 warps computes one system's ratio,
-/// i.e. its residual divided by an error bound (check.hpp).
+/// Kernels that verify a batch of systems of any size. A thread block of 1 to 8 warps computes the ratio of
+/// one system, i.e. the residual of its answer divided by an error bound (check.hpp).
 
 #include "kernels/check/system_verification.cuh"
 
@@ -18,15 +18,15 @@ __device__ __forceinline__ int warps_of_block() {
   return static_cast<int>(blockDim.x) / 32;
 }
 
-/// A block's static shared memory: one number per warp for reductions, and a buffer per warp for 32 values of
-/// k of R, with max_columns columns.
+/// A block's static shared memory: one number per warp for reductions, and one buffer per warp. The buffer
+/// holds a k slice of R: 32 rows and max_columns columns.
 struct SharedStorage {
   double warp_values[max_warps];
   alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// Reduces one number per warp to the largest (Fold::largest; NaN if one is NaN) or the sum (Fold::sum). All
-/// threads of the block call it and return the result.
+/// Reduces one number per warp to the largest number (Fold::largest; NaN if one is NaN) or to the sum
+/// (Fold::sum). All threads of the block call it and return the result.
 __device__ inline double reduce_block(SharedStorage& shared, double warp_value, Fold fold) {
   if (warps_of_block() == 1) return warp_value;
   __syncthreads();
@@ -44,8 +44,8 @@ __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double
   return reduce_block(shared, largest_of_lanes<32>(value), Fold::largest);
 }
 
-/// Returns data[offset] if `is_used`, else 0. An unused element is replaced by a load of data[0], because
-/// predicated loads would wait for each other.
+/// Returns data[offset] if `is_used`, else 0. For an unused element it loads data[0], because predicated
+/// loads would wait for each other.
 template <class T>
 __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_used) {
   const T value = data[is_used ? offset : 0];
@@ -111,7 +111,7 @@ __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
 }
 
 /// Returns the largest row sum of |elements|.
-/// @param mirrored the matrix is symmetric, and its part is the stored triangle
+/// @param mirrored true: the matrix is symmetric, and its part is the stored triangle
 template <class T>
 __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, bool mirrored) {
   double row_max = 0;
@@ -141,7 +141,7 @@ struct Residual {
   Elements<T> left, right, target;  ///< L, R and C
   double factor;                    ///< factor_of: n u, or sqrt(k + 2) u for a product
   double norms;                     ///< the product of norms in the divisor; for a solution only ||A||
-  double bias;                      ///< the initial value of Sum::high
+  double bias;                      ///< the initial value of Sum::high (Sum in system_verification.cuh)
   const int* order;                 ///< row i of C is row order[i] of `target`; null: row i
   /// Null, or for Cholesky `cols` column sums per warp, which are initially zero. Only the lower triangle of
   /// the symmetric residual is then computed. Each element (i, j) with i > j is added to the sums of columns
@@ -149,9 +149,9 @@ struct Residual {
   double* mirrored;
 };
 
-/// Returns the largest (measure of a column of the residual) / (norms * factor); for a product, the sum of
-/// squares of the residual. A solution's divisor includes the column's norms of x and b. A warp computes
-/// `Columns` columns at a time, and each of its lanes one row.
+/// Returns the largest quotient (measure of a column of the residual) / (norms * factor). For a product,
+/// returns the sum of squares of the residual instead. For a solution, the divisor includes the norms of the
+/// columns of x and b. A warp computes `Columns` columns at a time, and each of its lanes one row.
 template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
@@ -175,8 +175,8 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       if (left_part == Part::upper) begin = i0;
       if (right_part == Part::upper) end = min(end, j0 + Columns);
       if (right_part == Part::lower) begin = max(begin, j0);
-      // For k in [whole_begin, whole_end) no row needs predication. A lane beyond the last row loads the last
-      // row.
+      // For k in [whole_begin, whole_end), all 32 rows have an element, so that loads need no predicate. A
+      // lane beyond the last row loads the last row.
       const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
       const int whole_end = left_part == Part::lower ? i0 : terms;
       const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.row_stride;
@@ -331,7 +331,8 @@ __host__ __device__ constexpr bool mirrors(const Shape& shape) {
   return kind == RatioKind::cholesky_factor && shape.n <= max_mirrored_order;
 }
 
-/// Returns the ratio of system s (NaN: the CPU decides), and sets the forward error if x_true is known.
+/// Returns the ratio of system s, or NaN if the CPU has to verify the system. Sets the forward error if
+/// x_true is known.
 template <RatioKind kind, class T>
 __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
                                double& error) {
@@ -370,7 +371,8 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
     r.right = in_part(x, Part::upper);
     (systems.unit_lower ? r.left : r.right).unit_diagonal = true;
     max_left = max_right = max(x_norm.largest, 1.0);
-    // If the factors are so large that rounding to subnormal numbers may affect the ratio, the CPU decides.
+    // If the factors are so large that rounding to subnormal numbers may affect the ratio, the CPU verifies
+    // the system.
     r.norms = a_norm.columns;
     const double underflow_error = smallest_normal<T> * 4 * static_cast<double>(n) * max_left;
     if (underflow_error > 0x1p-20 * r.norms && r.norms > 0) return double_of(bits_of_nan);

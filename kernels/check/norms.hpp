@@ -76,8 +76,8 @@ double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
   });
 }
 
-/// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix. `restored` undoes
-/// the scaling of a sum.
+/// Scales elements to |a_ij| 2^-exponent in [0, 1), with one exponent for the whole matrix. restored() undoes
+/// the scaling for a sum of scaled elements.
 template <class T>
 class ScaledDown {
  public:
@@ -183,7 +183,7 @@ struct ElementDifference {
 /// Combines the differences (element_differences.hpp) of all columns, in order. Results beyond the range of
 /// double become the largest double.
 /// @param elements the number of elements of the part
-/// @param exponent as for `pair_difference`
+/// @param exponent the exponent by which pair_difference has scaled the differences
 inline ElementDifference combined(const std::vector<ColumnDifferences>& columns, std::int64_t elements,
                                   std::int64_t exponent, double y_norm) {
   ColumnDifferences all;

@@ -10,8 +10,8 @@ namespace gaussweep {
 /// The measure of a column of a residual: the sum, the maximum or the sum of squares of its |elements|.
 enum class Measure { sum, largest, squares };
 
-/// op(matrix), where op is the identity or the transposition. Elements outside of the part are not read and
-/// count as 0.
+/// The matrix op(`matrix`), where op is the identity or the transposition. Elements outside of the part are
+/// not read and count as 0.
 template <class T>
 struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
@@ -24,7 +24,7 @@ struct Operand {
   Part part = Part::all;
   bool unit_diagonal = false;
   bool transposed = false;
-  bool absolute = false;  ///< use |element|
+  bool absolute = false;  ///< true: uses |element| instead of the element
 
   std::int64_t rows() const { return transposed ? matrix->cols : matrix->rows; }
   std::int64_t cols() const { return transposed ? matrix->rows : matrix->cols; }

@@ -14,8 +14,8 @@ struct FrobeniusRatio {
   double bound;         ///< an error bound of `ratio`
 };
 
-/// Computes the normwise ratio of a product. Sums exactly if the ratio's error bound contains the tolerance
-/// or ten times the tolerance (spans_limit).
+/// Computes the normwise ratio of a product. Sums exactly if the interval ratio ± bound contains the
+/// tolerance or ten times the tolerance (spans_limit).
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, const WideNumber& divisor, double tolerance) {
@@ -91,8 +91,9 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
   findings.backward_error = (normwise_ratio.residual / norms).value();
   findings.ratio = normwise_ratio.ratio;
   findings.ratio_bound = normwise_ratio.bound;
-  // A product within its componentwise error bound passes, even if its normwise ratio is large. In any order
-  // of summation the error is at most gamma_(k+2) |A||B|, plus `smallest` for each product that underflows.
+  // A product within its componentwise error bound passes, even if its normwise ratio is large. Let gamma =
+  // (k + 2) u / (1 - (k + 2) u). In any order of summation the error is at most gamma |A||B|, plus `smallest`
+  // for each product that underflows.
   if (normwise_ratio.ratio + normwise_ratio.bound > 1) {
     const WideNumber smallest(static_cast<double>(std::numeric_limits<T>::denorm_min()));
     const double roundings = k_and_two * unit_roundoff<T>;

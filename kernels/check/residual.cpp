@@ -45,7 +45,8 @@ class Exponents {
   std::vector<Divisor> divisors_;
 };
 
-/// A thread's packed operands and the sums of its current tile.
+/// A thread's packed operands and the sums of its current tile. tile.hpp defines `edge`, `depth` and the
+/// packed order.
 template <class T>
 struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;   // doubles per element: high and low part
@@ -90,7 +91,8 @@ class Multiplier {
   const Exponents& row_exponents() const { return row_exponents_; }
   const Exponents& col_exponents() const { return col_exponents_; }
 
-  /// Computes the tile at (i, j), in units of 2^(row exponent + column exponent).
+  /// Computes the tile whose first element is (i, j). Each sum is in units of 2^(exponent of its row +
+  /// exponent of its column).
   void multiply(std::int64_t i, std::int64_t j, PackedTile<T>& packed) const {
     const auto rows = std::min<std::int64_t>(edge, operands_.rows() - i);
     const auto cols = std::min<std::int64_t>(edge, operands_.cols() - j);
@@ -177,7 +179,8 @@ WideNumber tile_residual(double c, const Tile& tile, int index, std::int64_t exp
   return residual_of(c, tile.high[index], tile.low[index] + tile.lowest[index], exponent);
 }
 
-/// Returns true if the exponent is small enough that residuals in double have the same bits as in WideNumber.
+/// Returns true if the exponent is so small that a residual computed in double has the same bits as in
+/// WideNumber.
 bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
@@ -295,7 +298,7 @@ template <class T>
 void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns) {
-  WideNumber row_bounds;  // the measure of (largest element of a row) * (terms of the row) over all rows
+  WideNumber row_bounds;  // the measure of (largest |element| of a row) * (terms of the row), over all rows
   for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     const RowRange k_range = operands.k_range(row, row + 1, 0, operands.cols());

@@ -2,11 +2,12 @@
 /// Declares the residual C - L R on the CPU, computed in extended precision without BLAS. The results do not
 /// depend on the number of threads or the processor.
 ///
-/// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1. In double
-/// each element is split into 24 leading bits and a remainder. Products of leading bits add up exactly over
-/// blocks of 32 terms, and blocks are added in double-double. The error of a sum of m terms is then at most
-/// m 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the factor is m 2^-48. If this error
-/// bound leaves the status uncertain, `exact_column` adds the same products without rounding.
+/// Rows of L and columns of R are divided by powers of two, so that their elements are at most 1. In double,
+/// each element is split into 24 leading bits and a remainder. Products of leading parts are added exactly
+/// over blocks of 32 terms, and blocks are added in double-double arithmetic. The error of a sum of m terms
+/// is then at most m 2^-73 max_k |l_ik| max_k |r_kj|. In float, products are exact, and the bound has the
+/// factor m 2^-48. If this error bound leaves the status uncertain, `exact_column` adds the same products
+/// without rounding.
 
 #include <limits>
 #include <utility>
@@ -51,14 +52,15 @@ WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& tar
 template <class T>
 WideNumber exact_element(const ProductOperands<T>& operands, double c, std::int64_t i, std::int64_t j);
 
-/// Sets the error bounds of all columns. `largest_of_rows` holds max |l_ik| of every row of L,
-/// `largest_of_cols` max |r_kj| of every column of R.
+/// Sets the error bounds of all columns. `largest_of_rows` has max |l_ik| of every row of L, and
+/// `largest_of_cols` has max |r_kj| of every column of R.
 template <class T>
 void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns);
 
-/// The allowed |C - L R|, element by element: product_factor |L| |R| + target_factor |C| + absolute_term.
+/// The allowed residual |C - L R| of each element: product_factor |L| |R| + target_factor |C| +
+/// absolute_term.
 struct Allowance {
   double product_factor = 0;
   WideNumber absolute_term;

@@ -1,6 +1,7 @@
 #pragma once
 /// Nonnegative numbers with a separate 64-bit exponent, so that sums, products and quotients neither overflow
-/// nor underflow. They have the same bits on the CPU and in kernels.
+/// nor underflow. They have the same bits on the CPU and in kernels. Functions marked GAUSSWEEP_SHARED_INLINE
+/// are compiled for both.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +43,7 @@ struct WideNumber {
   std::int64_t exponent = 0;
 
   WideNumber() = default;
-  /// Makes |x| 2^e.
+  /// Constructs the number |x| 2^e.
   GAUSSWEEP_SHARED_INLINE explicit WideNumber(double x, std::int64_t e = 0) {
     int exponent_of_x = 0;
     mantissa = mantissa_of(std::fabs(x), exponent_of_x);

@@ -1,7 +1,7 @@
 #pragma once
 /// Kernels that verify a batch of systems of at most N x N elements (N: 8, 16 or 32). N lanes of a warp
 /// compute one system's ratio, i.e. its residual C - L R divided by an error bound (check.hpp). Lane i keeps
-/// row i of L in registers; shared memory has R.
+/// row i of L in registers; R is in shared memory.
 
 #include "kernels/check/system_verification.cuh"
 
@@ -17,8 +17,8 @@ struct RightOperand {
   alignas(16) T columns[N * pitch + 32 / sizeof(T)];
 };
 
-/// Loads row `lane`, with zeros outside of the part. An unused element is replaced by a load of element 0,
-/// because predicated loads would wait for each other.
+/// Loads the row whose index is the lane's, with zeros outside of the part. For an unused element it loads
+/// element 0, because predicated loads would wait for each other.
 template <int N, class T>
 __device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
@@ -40,7 +40,8 @@ __device__ __forceinline__ double largest_of_rows(const T (&row)[N]) {
   return largest_of_lanes<N>(double_of(max_bits));
 }
 
-/// Sums row[j] over all N lanes for every j, by recursive halving. Lane i returns the sum of row[i % M].
+/// Sums row[j] over all N lanes for every j, by recursive halving of the exchanged elements. Lane i returns
+/// the sum of row[i % M].
 template <int N, int M>
 __device__ __forceinline__ double sum_of_column(double (&row)[M]) {
   GAUSSWEEP_UNROLL
@@ -75,9 +76,9 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[N]) {
   return sum_of_lanes<N>(sum);
 }
 
-/// Sets `row` such that row `lane` of P A is row `row` of A. Returns false if pivots or info contradict the
-/// factors.
-/// @param pivot_is_zero the diagonal element in the lane's row of the factors is 0
+/// Sets `row` such that row `row` of A is the row of P A with the lane's index. Returns false if pivots or
+/// info contradict the factors.
+/// @param pivot_is_zero true: the diagonal element in the lane's row of the factors is 0
 template <int N, class T>
 __device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, std::int64_t s,
                                                bool pivot_is_zero, int& row) {
@@ -96,7 +97,8 @@ __device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, 
   return true;
 }
 
-/// Returns the ratio of a solution of A X = B (NaN: the CPU decides), and sets the forward error if known.
+/// Returns the ratio of a solution of A X = B, or NaN if the CPU has to verify the system. Sets the forward
+/// error if x_true is known.
 template <int N, class T>
 __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_t s,
                                     RightOperand<N, T>& right_operand, double& error) {
@@ -153,8 +155,9 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
   return certain_or_nan<T>(ratio, sizes, (norm * max_x + max_b) * factor, systems.tolerance);
 }
 
-/// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product (NaN: the CPU decides).
-/// @param x_first inverse: the residual is I - X A instead of I - A X
+/// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, or NaN if the CPU has to
+/// verify the system.
+/// @param x_first for an inverse, true: the residual is I - X A; false: I - A X
 template <RatioKind kind, int N, class T>
 __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s,
                                  RightOperand<N, T>& right_operand, bool x_first) {
@@ -196,7 +199,8 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
                                                                                      : diagonal;
       left[j] = j < lane ? left[j] : on_diagonal && systems.unit_lower ? T(1) : diagonal;
     }
-    // The CPU decides if the factors are so large that rounding to subnormal numbers may change the ratio.
+    // The CPU verifies the system if the factors are so large that rounding to subnormal numbers may change
+    // the ratio.
     max_left = max_right = max(max_left, 1.0);
     if (smallest_normal<T> * 4 * N * max_left > 0x1p-20 * norms && norms > 0) return double_of(bits_of_nan);
     if (!set_source_row<N>(systems, s, pivot_is_zero, row)) return double_of(bits_of_nan);

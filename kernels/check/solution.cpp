@@ -1,4 +1,5 @@
-// Verifies the answers of gesv, posv and trsv by HPL's scaled residual of each right-hand side.
+// Verifies the answers of gesv, posv and trsv by the scaled residual of each right-hand side, as in the HPL
+// benchmark.
 
 #include <algorithm>
 
@@ -8,7 +9,8 @@
 namespace gaussweep::verifiers {
 namespace {
 
-/// Returns the largest 100 |residual of the first row| / |b_0| over all right-hand sides; NaN for 0 / 0.
+/// Returns the largest 100 |residual of the first row| / |b_0| over all right-hand sides (b_0: the first
+/// element of b); NaN for 0 / 0.
 template <class T>
 double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
   double percent = 0;

@@ -10,7 +10,8 @@ namespace {
 
 using namespace verification;
 
-/// Finds the worst system that passes, and copies the ratios of `count` equally spaced systems to `sample`.
+/// Finds the system with the largest ratio among those that pass. Copies the ratios of `count` equally spaced
+/// systems to `sample`.
 template <class = void>  // a template, because the program also links the other backend's definition
 __global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
                                std::int64_t count, double* sample, Totals* totals) {

@@ -16,9 +16,9 @@ namespace gaussweep {
 struct RatioSummary {
   /// The number of systems with a ratio above the tolerance, a nonzero info, or no ratio.
   std::int64_t not_passed = 0;
-  std::int64_t worst = -1;     ///< the first system with the largest ratio among the systems that pass
-  double forward_error;        ///< the largest forward error of systems with a ratio; NaN if unknown
-  std::uint64_t digest;        ///< device_digest of the inputs, computed after all ratios
+  std::int64_t worst = -1;  ///< the first system with the largest ratio among the systems that pass
+  double forward_error;     ///< the largest forward error of systems with a ratio; NaN if unknown
+  std::uint64_t digest;  ///< device_digest (device_reductions.hpp) of the inputs, computed after all ratios
   std::vector<double> sample;  ///< the ratios of `count` systems: those with index batch * k / count
 };
 
@@ -38,12 +38,16 @@ class SystemRatios {
 
 /// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `set`. The
 /// error of a ratio is at most max(1, ratio) / 1000. A ratio is infinite if an element of an operand or of
-/// the answer is not finite. It is NaN if the CPU has to verify the system, for one of these reasons: - the
-/// answer has a flaw, e.g. a pivot that is no row index; - the largest element of an operand is above 2^200
-/// (float: 2^100) or below 2^-200; - the error bound of the ratio is too large, or spans the tolerance or ten
-/// times the tolerance; - the ratio of a product is above 0.99; - the factors are so large that rounding to
-/// subnormal numbers may affect the ratio. Returns nullopt if RatioKind lacks the problem's kind of ratio, or
-/// if the layout is row-major or augmented.
+/// the answer is not finite. It is NaN if the CPU has to verify the system, for one of these reasons:
+/// - the answer has a flaw, e.g. a pivot that is no row index;
+/// - the largest element of an operand is above 2^200 (float: 2^100) or below 2^-200;
+/// - the error bound of the ratio is too large;
+/// - the interval ratio ± error bound contains the tolerance or ten times the tolerance;
+/// - the ratio of a product is above 0.99;
+/// - the factors are so large that rounding to subnormal numbers may affect the ratio.
+///
+/// Returns nullopt if RatioKind lacks the problem's kind of ratio, or if the layout is row-major or
+/// augmented.
 /// @param solution_seed the seed of x_true, if generate_solution generated x_true of each system
 /// @param count the number of ratios in RatioSummary::sample
 /// @throws OutOfMemory, DeviceError

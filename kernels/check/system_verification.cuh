@@ -14,8 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 using gaussweep::verification::Totals;
 
-/// A team of N neighbouring lanes of a warp verifies one system. These functions return the lane's index in
-/// its team, and the warp mask of the team's lanes.
+/// A team of N neighbouring lanes of a warp verifies one system. The function lane_of returns the lane's
+/// index in its team, and mask_of returns the warp mask of the team's lanes.
 template <int N>
 __device__ __forceinline__ int lane_of() {
   return static_cast<int>(threadIdx.x) % N;
@@ -25,8 +25,8 @@ __device__ __forceinline__ unsigned mask_of() {
   return N == 32 ? 0xffffffffu : ((1u << (N % 32)) - 1) << (threadIdx.x % 32 / N * N);
 }
 
-/// Return the bits of a double, and the double with these bits. The bits of nonnegative numbers are ordered
-/// like the numbers.
+/// Return the bits of a double, and the double with these bits. The bits of nonnegative numbers, read as
+/// integers, have the same order as the numbers.
 __device__ __forceinline__ unsigned long long bits_of(double value) {
   unsigned long long bits = 0;
   memcpy(&bits, &value, sizeof bits);
@@ -64,9 +64,9 @@ __device__ __forceinline__ double safe_quotient(double numerator, double divisor
 template <class T>
 constexpr double smallest_normal = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
 
-/// A sum of products, represented as high - bias + low; `high` starts at the bias. In double the bias is so
-/// large that every partial sum has the exponent of the bias. The rounding error of each addition is then
-/// representable as a double, and the second FMA computes it exactly.
+/// A sum of products, represented as high - bias + low, where `high` starts at the bias (bias_of). In double
+/// the bias is so large that every partial sum has the exponent of the bias. The rounding error of each
+/// addition is then representable as a double, and the second FMA computes it exactly.
 template <class T>
 struct Sum {
   double high = 0, low = 0;
@@ -138,12 +138,14 @@ struct Sizes {
 /// Returns the bias of the sums; see Sum.
 template <class T>
 __device__ __forceinline__ double bias_of(const Sizes& sizes) {
-  // The bias is 3 * 2^e, where 2^e exceeds every |partial sum|. So 2^(e+1) < bias + (partial sum) < 2^(e+2).
+  // The bias is 3 * 2^e, where 2^e exceeds every |partial sum|. Therefore 2^(e+1) < bias + (partial sum) <
+  // 2^(e+2).
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
                           : 0;
 }
-/// Returns the ratio, or NaN if the ratio's error bound exceeds 2^-12 max(1, ratio), or spans the tolerance
-/// or ten times the tolerance. If the result is NaN, the CPU verifies the system.
+/// Returns the ratio, or NaN if it is not accurate enough; the CPU then verifies the system. NaN is returned
+/// if the error bound exceeds 2^-12 max(1, ratio), or if the interval ratio ± bound contains the tolerance or
+/// ten times the tolerance.
 /// @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
@@ -156,9 +158,10 @@ __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& size
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
   return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (verifiers::either_inverse); NaN if the first ratio is so close to the
-/// threshold that the CPU might decide differently about I - X A.
-/// @param ratio_of_side returns the ratio of I - A X (false) or of I - X A (true), the same in all threads
+/// Returns the ratio of an inverse (verifiers::either_inverse). Returns NaN if the first ratio is so close to
+/// the threshold that the CPU might decide differently whether to compute I - X A.
+/// @param ratio_of_side ratio_of_side(false) returns the ratio of I - A X, ratio_of_side(true) that of I - X
+/// A. All threads get the same result
 template <class RatioOfSide>
 __device__ __forceinline__ double ratio_of_sides(double second_side_threshold, RatioOfSide&& ratio_of_side) {
   constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `certain_or_nan` accepts
@@ -173,7 +176,7 @@ __device__ __forceinline__ double ratio_of_sides(double second_side_threshold, R
   }
   return ratio;
 }
-/// Returns n u; for a product sqrt(k + 2) u.
+/// Returns n u, or sqrt(k + 2) u for a product (u: the unit roundoff).
 template <RatioKind kind, class T>
 __device__ __forceinline__ double factor_of(const Shape& shape) {
   const double roundoff = tiles::splits<T> ? 0x1p-53 : 0x1p-24;

@@ -23,7 +23,7 @@ struct BatchToVerify {
   double second_side_threshold;  ///< inverse: see second_side_threshold in check.hpp
   bool unit_lower;               ///< true: L has the unit diagonal; false: U
   const int *pivots, *infos;     ///< getrf: n pivots per system, from 0; one info per system
-  bool has_solution_seed;        ///< generate_solution made x_true, with the seed below
+  bool has_solution_seed;        ///< true: generate_solution made x_true, with the seed below
   std::uint64_t solution_seed;   ///< see seed_of_system
 };
 

@@ -29,8 +29,8 @@ using AddProducts = void (*)(const double* left, const double* right, int row_gr
 /// that sums of their products over `depth` values of k are exact in any order, with or without FMA. Only the
 /// other products, which are at most 2^-24 times as large, are rounded.
 AddProducts split_products(int lanes = 8);
-/// Returns the microkernel for elements with mantissas of at most 26 bits. Their products are exact, and sums
-/// are rounded.
+/// Returns the microkernel for elements with mantissas of at most 26 bits, such as floats. Their products are
+/// exact, and sums are rounded.
 AddProducts plain_products(int lanes = 8);
 
 }  // namespace gaussweep::tiles

@@ -13,11 +13,11 @@ namespace gaussweep::tiles {
 template <class T>
 constexpr bool splits = std::is_same_v<T, double>;
 
-/// An error bound per term of a sum, relative to max_k |l_ik| max_k |r_kj|. In double the low sum of a block
-/// of 32 terms reaches k 2^-24 after k terms. Rounding k is at most 2^(ceil(log2 k) - 1) 2^-77. The 32
-/// roundings add up to 341 * 2^-77, i.e. 10.7 * 2^-77 per term. Per term, the products and the sum of two
-/// products add 1 * 2^-77, and the last roundings of the low sum add 2 * 2^-77. The total is below 16 * 2^-77
-/// = 2^-73.
+/// An error bound per term of a sum over k of l_ik r_kj, relative to max_k |l_ik| max_k |r_kj|. In double the
+/// low sum of a block of 32 terms reaches k 2^-24 after k terms. The rounding error of addition k is at most
+/// 2^(ceil(log2 k) - 1) 2^-77. The 32 rounding errors add up to 341 * 2^-77, i.e. 10.7 * 2^-77 per term. Per
+/// term, rounding the products and the sum of two products adds 1 * 2^-77. The last roundings of the low sum
+/// add 2 * 2^-77. The total is below 16 * 2^-77 = 2^-73.
 template <class T>
 constexpr double error_of_term = splits<T> ? 0x1p-73 : 0x1p-48;
 
@@ -58,7 +58,7 @@ GAUSSWEEP_SHARED_INLINE WideNumber residual_of(double c, double high, double low
   return WideNumber(total + (error - rest), common_exponent);
 }
 
-/// Includes one |element| in the measure of a column.
+/// Includes the magnitude of one residual element in the measure of a column.
 GAUSSWEEP_SHARED_INLINE void include(WideNumber& accumulated, const WideNumber& magnitude, Measure measure) {
   if (measure == Measure::largest) {
     if (accumulated < magnitude) accumulated = magnitude;

@@ -18,8 +18,8 @@ struct Estimate {
 };
 
 /// The maximum number of terms that are summed exactly if the status is already certain.
-constexpr double exact_term_budget = 1 << 22;
-constexpr double required_accuracy = 1e-3;  ///< the allowed error of a ratio, relative to max(1, ratio)
+constexpr double exact_term_budget = 1 << 22;  ///< exact sums of this many terms take milliseconds
+constexpr double required_accuracy = 1e-3;     ///< the allowed error of a ratio, relative to max(1, ratio)
 
 /// Returns true if the ratio stays inaccurate even when the `max_exact` columns with the largest upper bounds
 /// are summed exactly. In this case exact sums for mere accuracy would be wasted.
@@ -61,8 +61,8 @@ Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& ope
   const bool stays_inaccurate = cannot_be_accurate(estimates, exact_term_budget / cost);
   double exact_terms = 0;
   double upper = 0;
-  // Sums the column with the largest upper bound exactly, until the status is certain and the ratio is
-  // accurate. If the status is certain, at most exact_term_budget terms are spent on accuracy.
+  // Repeatedly sums the column with the largest upper bound exactly, until the status is certain and the
+  // ratio is accurate. Once the status is certain, at most exact_term_budget terms are spent on accuracy.
   while (true) {
     const auto worst =
         std::max_element(estimates.begin(), estimates.end(),

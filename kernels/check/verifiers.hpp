@@ -32,18 +32,18 @@ inline Findings unknown() {
 constexpr double failed_ratio = std::numeric_limits<double>::max();
 
 /// The norms by which a residual is divided: `plain` for the backward error, and `with_underflow` for the
-/// ratio, which includes the terms with v (check.hpp).
+/// ratio. The latter includes the terms with v, which allow for underflow (check.hpp).
 struct Scale {
   WideNumber plain;
   WideNumber with_underflow;
 };
 
 /// Computes the ratio, i.e. the maximum of (measure of a column) / (scale.with_underflow * factor) over the
-/// columns of the residual, and the backward error. A column is summed exactly if its error bound spans the
-/// tolerance or ten times the tolerance. Columns with an error bound above a thousandth are also summed
-/// exactly if this takes only milliseconds.
+/// columns of the residual, and the backward error. A column is summed exactly if the interval ratio ± error
+/// bound contains the tolerance or ten times the tolerance. Columns with an error bound above max(1, ratio) /
+/// 1000 are also summed exactly if that takes only milliseconds.
 /// @param scales one scale for all columns, or one per column
-/// @param factor n u
+/// @param factor n u (u: the unit roundoff)
 template <class T>
 Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
                         const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
