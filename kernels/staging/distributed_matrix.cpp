@@ -7,9 +7,9 @@
 namespace gaussweep {
 namespace {
 
-/// A block column has two parts: the rows above the diagonal block (`above`), and all other rows. Returns the
-/// region of a part whose elements lie in the region `region` of the matrix.
-/// @pre the diagonal block's first row is even, so that `checkered` and `odd_rows` stay the same
+/// A block column has two parts: the rows above the diagonal block (`above` is true), and all other rows.
+/// Returns the elements of a part that lie in the region `region` of the matrix, as a region of the part.
+/// @pre the diagonal block's first row is even, so that the regions `checkered` and `odd_rows` stay the same
 Region region_in(Region region, bool above) {
   switch (region) {
     case Region::lower:

@@ -42,7 +42,7 @@ class DistributedMatrix {
 
  private:
   /// Calls visit(context, first, extent, above, block) twice per block column: for the rows above the
-  /// diagonal block (`above` is true), and for the other rows. `first`: pointer to the first element.
+  /// diagonal block (`above` is true), and for the other rows. `first` points to the first of these elements.
   template <class Visit>
   void for_blocks(Visit&& visit) const;
   /// Calls copy(device, piece, stride in bytes, first column, columns, packed) for groups of columns within a

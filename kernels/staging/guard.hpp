@@ -1,9 +1,10 @@
 #pragma once
-/// Guards, which reveal methods that do not compute their whole answer in every run, and digests of answers.
+/// Guards, which reveal methods that do not compute their whole answer in every run, and digests, which
+/// compare answers without downloading them.
 ///
 /// In every second run, part of A is negated. The correct answer then has the same bits except for known
-/// signs, so that an answer left from the previous run is wrong. Elements that a method must not read are
-/// NaN.
+/// signs. An answer left from the previous run is therefore wrong. Elements that a method must not read are
+/// set to NaN.
 
 #include <cstdint>
 
@@ -14,7 +15,7 @@
 
 namespace gaussweep {
 
-/// The regions of an operand that are changed.
+/// The regions of an operand that a guard changes.
 struct OperandGuard {
   Region negated = Region::none;
   Region hidden = Region::none;  ///< elements that the method must not read; set to NaN
@@ -27,8 +28,8 @@ template <class T>
 void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
                    const OperandGuard& guard);
 
-/// Returns a digest of the elements in the region `counted`; elements in `negated` enter with flipped signs.
-/// Matrices with different bits have equal digests with probability 2^-64. @throws DeviceError
+/// Returns a digest of the elements in the region `counted`. Elements in the region `negated` enter it with
+/// flipped signs. Matrices with different bits have equal digests with probability 2^-64. @throws DeviceError
 template <class T>
 std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
                               Region negated);

@@ -14,8 +14,8 @@
 
 namespace gaussweep::host_layout {
 
-/// Calls copy(i, j) for every element, tile by tile, on several threads. The tiles of the source and the
-/// destination of a transposition both fit in cache.
+/// Calls copy(i, j) for every element, tile by tile, on several threads. In a transposition, a tile of the
+/// source and a tile of the destination fit in cache together.
 template <class Copy>
 void transpose_blocked(std::int64_t rows, std::int64_t cols, Copy copy) {
   constexpr std::int64_t tile = 32;
@@ -41,7 +41,8 @@ inline std::int64_t panel_rows(std::int64_t row_bytes) {
 }
 
 /// Writes rows i0 to i0 + count - 1 of the matrices `parts`, side by side, to a row-major matrix. Fills the
-/// padding behind each row, up to `ld`, with the pattern of `padding`; null: leaves it unchanged.
+/// padding behind each row, up to `ld`, with the pattern of `padding`. If `padding` is null, the padding
+/// stays unchanged.
 template <class T>
 void pack_rows(T* to, std::int64_t ld, const std::vector<MatrixView<const T>>& parts,
                const MemoryGap* padding, std::int64_t i0, std::int64_t count) {

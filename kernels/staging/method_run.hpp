@@ -24,9 +24,9 @@ template <class T>
 class MethodRun {
  public:
   /// Allocates the device memory of the operands.
-  /// @param repeats the number of runs that are timed together, between two events. A method that overwrites
-  /// its operands has a separate working set (a copy of the operands) per repeat. With Pristine::on_host,
-  /// such a method allows only one repeat (else std::invalid_argument)
+  /// @param repeats the number of runs that are timed together between two events of the stream. A method
+  /// that overwrites its operands has a separate working set (a copy of the operands) per repeat. With
+  /// Pristine::on_host, such a method allows only one repeat (else std::invalid_argument)
   /// @param pristine where the unmodified inputs are, from which operands are restored (staging.hpp)
   /// @param resident inputs that a previous Staging left on the device
   /// @throws std::invalid_argument if the method does not take the shape; OutOfMemory, DeviceError
@@ -74,10 +74,10 @@ class MethodRun {
     report_ = context_.report;
     return seconds;
   }
-  /// Makes timed runs also measure the host's time to queue them, with `clock`.
+  /// Makes timed runs also measure, with `clock`, the time in which the host queues them.
   void watch_queue(HostClock clock) { clock_ = clock; }
-  /// Returns the seconds in which the host queued one run of the last timed_run; NaN without watch_queue. The
-  /// GPU may need longer, because it executes asynchronously.
+  /// Returns the seconds that the host took to queue one run of the last timed_run; NaN without watch_queue.
+  /// The GPU may need longer, because it executes asynchronously.
   double queue_seconds() const { return queue_seconds_; }
   /// Returns the number of host waits for the device per run of the last timed_run. Waits inside vendor
   /// routines are not counted.
@@ -177,7 +177,8 @@ class MethodRun {
     staging_.download_pinned(last_set());
   }
   Answer<T> pinned_answer() { return with_report(staging_.pinned_answer(last_set())); }
-  /// Returns the iteration report of the last timed run or, without one, of the last run.
+  /// Returns the iteration report of the last timed run. If there was no timed run, returns that of the last
+  /// run.
   const IterationReport& report() const { return begin_ ? report_ : report_of_last_; }
   Staging<T>& staging() { return staging_; }
   Pristine pristine() const { return set_count_ == 0 ? Pristine::on_host : Pristine::on_device; }
@@ -197,8 +198,8 @@ class MethodRun {
     throw std::invalid_argument(method.id() +
                                 ": repeated runs would overwrite inputs that are uploaded once");
   }
-  /// Restores the operands and guards them (guard.hpp). Part of A is negated in every second reset and in
-  /// every second working set, so that an answer left from another run is wrong.
+  /// Restores the operands and guards them (guard.hpp). Negates part of A in every second reset and in every
+  /// second working set, so that an answer left from another run is wrong.
   void reset() {
     if (pristine() == Pristine::on_device) {
       staging_.reset();
@@ -258,10 +259,11 @@ class MethodRun {
   Staging<T> staging_;
   InputViews<T> inputs_;
   bool on_several_gpus_;
-  /// No run has used the operands since the last upload, and the working sets have not been restored since.
+  /// True if no run has used the operands since the last upload, and the working sets have not been restored
+  /// since.
   bool fresh_ = false;
-  bool guarded_ = false;              ///< the operands are guarded (guard.hpp)
-  bool negated_first_ = true;         ///< working sets 0, 2, ... are negated; false: 1, 3, ...
+  bool guarded_ = false;              ///< true: the operands are guarded (guard.hpp)
+  bool negated_first_ = true;         ///< true: working sets 0, 2, ... are negated; false: 1, 3, ...
   std::vector<bool> signs_restored_;  ///< per working set: restore_signs was called since the last `reset`
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;

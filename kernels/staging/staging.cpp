@@ -16,7 +16,7 @@ namespace {
 
 using namespace host_layout;
 
-constexpr int nan_byte = 0xFF;  // a number with only such bytes is NaN in both precisions
+constexpr int nan_byte = 0xFF;  // a number that consists of such bytes is NaN in both precisions
 
 /// The shapes and offsets of the operands.
 struct OperandLayout {
@@ -35,8 +35,8 @@ MatrixView<char> dense(const Extent& extent, Layout layout) {
           layout == Layout::row_major ? extent.cols : extent.rows};
 }
 
-/// Returns the operand that holds the answer. In an augmented matrix the solution replaces the right-hand
-/// sides.
+/// Returns the operand that holds the answer. With the augmented layout [A | B], the solution replaces the
+/// right-hand sides.
 template <class View>
 const View& answer_operand(AnswerIn answer, Layout layout, const View& a, const View& b, const View& x) {
   if (answer == AnswerIn::x) return x;
@@ -159,7 +159,7 @@ Region referenced(UsedElements used, Uplo uplo) {
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
 
-/// Allocates the memory of a layout and fills its gaps from offset `from` on.
+/// Allocates the memory of a layout and fills the gaps that begin at offset `from` or later.
 Buffer with_gaps(Device& device, const GappedLayout& layout, std::size_t from = 0) {
   Buffer memory(device, layout.bytes());
   layout.fill(device, memory, from);
@@ -241,7 +241,7 @@ Staging<T>::Staging(Device& device, const Method& method, const Parameters& para
     further_workspaces_.push_back(with_gaps(group->device(gpu), layout_.workspace));
 }
 
-/// Returns the host matrices that form the pristine set, after checking their shapes.
+/// Returns the host matrices that form the pristine set. Checks their shapes first.
 template <class T>
 std::vector<typename Staging<T>::StagedMatrix> Staging<T>::staged_matrices(
     const InputViews<T>& inputs) const {
@@ -489,7 +489,7 @@ Answer<T> Staging<T>::pinned_answer(int set) {
   return answer;
 }
 
-/// Downloads the infos of a batch and the pivots; drops the pivots if there was no exchange.
+/// Downloads the infos of a batch and the pivots. Drops the pivots if no rows were exchanged.
 template <class T>
 void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int set) {
   if (shape_.batch > 1) answer.infos = download_infos(set);
@@ -611,7 +611,8 @@ std::uint64_t Staging<T>::answer_digest(Context& context, int set, bool negated)
     const std::vector<int> infos = download_infos(set);
     integers.insert(integers.end(), infos.begin(), infos.end());
   }
-  // The positions ~0, ~1, ... differ from those of the answer's elements, which count up from 0.
+  // The digest hashes each value with its position. Pivots and infos get the positions ~0, ~1, ..., which
+  // differ from those of the answer's elements (0, 1, ...).
   for (std::size_t i = 0; i < integers.size(); ++i)
     digest +=
         guard::hashed_word(static_cast<unsigned long long>(integers[i]), ~static_cast<unsigned long long>(i));

@@ -1,5 +1,6 @@
 #pragma once
-/// Stages a trial (one method on one input): uploads the inputs in the method's layout, downloads the answer.
+/// Stages a trial (one method on one input): uploads the inputs in the method's layout, restores them before
+/// each run, and downloads the answer.
 
 #include <cstdint>
 #include <optional>
@@ -26,13 +27,13 @@ template <class T>
 InputViews<T> views_of(const Inputs<T>& inputs);
 
 /// The location of the pristine (unmodified) inputs, from which each run's operands are restored. With
-/// on_host, the inputs are uploaded again before each run, so that the device has only one copy of the
-/// inputs.
+/// on_host, the inputs are uploaded again before each run, so that the device needs memory for only one copy
+/// of them.
 enum class Pristine { on_device, on_host };
 
-/// Returns the device bytes of a trial: pristine inputs, workspace, and `sets` working sets. A working set
-/// is a copy of the operands in which runs compute. If `sets` is 0, runs compute in the pristine inputs.
-/// With several GPUs, returns the bytes on the first GPU, which needs most.
+/// Returns the device bytes of a trial: pristine inputs, workspace, and `sets` working sets. A working set is
+/// a copy of the operands in which runs compute. If `sets` is 0, runs compute in the pristine inputs. With
+/// several GPUs, returns the bytes on the first GPU, which needs the most memory.
 /// @param element_bytes bytes per element
 std::size_t staging_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                           std::size_t element_bytes, int sets);
@@ -40,7 +41,7 @@ std::size_t staging_bytes(const Method& method, const Shape& shape, const Parame
 std::size_t pinned_bytes(const Method& method, const Shape& shape, const Parameters& parameters,
                          std::size_t element_bytes);
 
-/// Pristine inputs on the device that one Staging passes to the next, so that they need no upload.
+/// Pristine inputs on the device that one Staging object passes to the next, so that they need no upload.
 template <class T>
 struct Resident {
   Buffer memory;    ///< the memory of a pristine set, or empty
@@ -51,7 +52,7 @@ struct Resident {
   bool has_a() const { return a.data != nullptr; }
 };
 
-/// The offsets of the operands in a working set: a, b, pivots, info, x, with gaps. A pristine set has the
+/// The offsets of the operands in a working set, in the order a, b, pivots, info, x. A pristine set has the
 /// same offsets, but no x. A gap (memory_gap.hpp) follows each operand and reveals writes behind it.
 struct StagingLayout {
   struct Piece {
@@ -60,15 +61,16 @@ struct StagingLayout {
   Piece a, b, pivots, info, x;
   GappedLayout set, workspace;
   std::size_t pristine_bytes = 0, workspace_bytes = 0;
-  /// The answer's offset in the pinned memory of `Staging::stage_pinned`, behind a and b, and that memory's
-  /// size.
+  /// The offset of the answer in the pinned memory of `Staging::stage_pinned`, behind a and b, and the size
+  /// of that memory.
   std::size_t answer_offset = 0, pinned_bytes = 0;
 };
 
 /// The operands of one trial. Each step is a separate call, so that the driver can time it. The pristine set
 /// holds the unmodified inputs. Runs compute in `sets` working sets, to which `reset` copies the pristine
 /// set. A method that overwrites its inputs needs one set per repeat (working_sets.hpp). With `sets == 0` a
-/// run computes in the pristine set itself, which saves device memory; `upload` then replaces `reset`.
+/// run computes in the pristine set itself, which saves device memory. Callers then call `upload` instead of
+/// `reset`.
 template <class T>
 class Staging {
  public:
@@ -102,17 +104,18 @@ class Staging {
   /// Restores the inputs in every working set; fills the answer with NaN, so that unwritten elements are
   /// detected.
   void reset();
-  /// Fills the workspace and the unreferenced triangle of A with NaN. With `negated`, also flips the signs of
-  /// the elements in ProblemRow::negated. Call it after `reset`, or after `upload` if there are no working
-  /// sets.
+  /// Guards a run (guard.hpp): fills the workspace and the unreferenced triangle of A with NaN. If `negated`
+  /// is true, also flips the signs of the elements in ProblemRow::negated. Call it after `reset`, or after
+  /// `upload` if there are no working sets.
   void guard(Context& context, int set, bool negated);
   /// Restores the signs of the answer of a run on negated operands.
   void restore_signs(Context& context, int set);
   /// Returns a digest of the referenced elements of the answer, the pivots and info. If `negated`, the answer
   /// was computed from negated operands; the digest then equals the digest of the answer with restored signs.
   std::uint64_t answer_digest(Context& context, int set, bool negated);
-  /// Describes writes of a run to memory that it must not change; empty if there are none. Without working
-  /// sets, overwritten inputs are not detected. With working sets, the function destroys the answer.
+  /// Describes writes of a run to memory that it must not change. The text is empty if there are none.
+  /// Without working sets, overwritten inputs are not detected. With working sets, the function may destroy
+  /// the answer.
   /// @pre `guard` was called with the same `negated` before the run
   std::string forbidden_writes(Context& context, int set, bool negated);
   /// Returns the operands of working set `set`, from 0.
@@ -131,7 +134,8 @@ class Staging {
   const Buffer& pristine() const;
 
  private:
-  /// Host matrices that become one device matrix, side by side (more than one only for [A | B]).
+  /// Host matrices that become one device matrix, side by side. There is more than one only for the augmented
+  /// matrix [A | B].
   struct StagedMatrix {
     std::size_t offset;  ///< byte offset in the pristine set
     std::int64_t ld;
@@ -161,7 +165,7 @@ class Staging {
   int set_count_;
   AnswerIn answer_in_;
   StagingLayout layout_;
-  MatrixView<T> a_, b_, x_;  // shapes and strides, data unset
+  MatrixView<T> a_, b_, x_;  // only shapes and leading dimensions; data is null
   Buffer pristine_;          // also the working set if set_count_ is 0
   std::vector<Buffer> sets_;
   Buffer workspace_;
