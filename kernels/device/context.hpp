@@ -1,5 +1,5 @@
 #pragma once
-/// The execution context of methods.
+/// The execution context of methods: the device, options, and objects that are kept between runs.
 
 #include <cstdint>
 #include <memory>
@@ -23,10 +23,11 @@ class StageSink {
 
 /// Options of the backend `emulated`.
 struct Emulation {
-  /// The seed of a random order of threads, which changes at every barrier; 0: threads run in index order.
+  /// The seed of a random order of the threads, which changes at every barrier. 0 means that threads run in
+  /// index order.
   std::uint64_t shuffle_seed = 0;
-  /// If true, every block or cluster runs three times on the same memory contents: with threads in index
-  /// order, reversed and shuffled. The launch fails if the results differ in any bit.
+  /// If true, every block or cluster runs three times on the same memory contents: with its threads in index
+  /// order, in reverse order and shuffled. The launch fails if the results differ in any bit.
   bool compares_orders = false;
   /// The maximum shared memory of a block. Every GPU has at least the default; kernels that use more must
   /// query simt::max_shared_bytes.
@@ -37,7 +38,7 @@ class DeviceGroup;     // kernels/device/device_group.hpp
 class Scratch;         // kernels/device/scratch.hpp
 struct VendorHandles;  // cuBLAS and cuSOLVER handles bound to the device's stream: kernels/vendor/
 
-/// The context in which methods run: a device, options, and objects that are kept between runs.
+/// The context in which a method runs.
 struct Context {
   explicit Context(Device& d) : device(d) {}
 
@@ -47,7 +48,7 @@ struct Context {
   }
 
   Device& device;
-  DeviceGroup* group = nullptr;  ///< the devices of a method on several GPUs; null: `device` alone
+  DeviceGroup* group = nullptr;  ///< the devices of a method that uses several GPUs; null: `device` alone
   StageSink* stages = nullptr;
   Emulation emulation;
   IterationReport report;                 ///< reset before every run

@@ -1,7 +1,7 @@
 #pragma once
-/// An emulated device's stream for copies (DeviceGroup::copies). It delays its copies until a device waits
-/// for them, because a GPU may delay copies, too. In tests, methods that overwrite a source too early or do
-/// not wait therefore get wrong answers.
+/// An emulated device's stream for copies (DeviceGroup::copy_stream). It delays its copies until a device
+/// waits for them, because a GPU may delay copies, too. In tests, methods that overwrite a source too early
+/// or do not wait therefore get wrong answers.
 
 #include <functional>
 #include <vector>

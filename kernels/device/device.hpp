@@ -12,7 +12,7 @@ namespace gaussweep {
 
 class WatchedMemory;  // kernels/device/watched_memory.hpp
 
-/// A point in the order of work on the device's stream.
+/// A point in the order of work on the device's stream, with a time (a CUDA event on a GPU).
 class Event {
  public:
   virtual ~Event() = default;
@@ -27,7 +27,7 @@ class Event {
 struct DeviceInfo {
   std::string name;    ///< "NVIDIA H200", or the CPU's model name
   std::string uuid;    ///< "GPU-…"; empty on the CPU
-  int capability = 0;  ///< 90 for 9.0; 0 on the CPU
+  int capability = 0;  ///< compute capability, 90 for 9.0; 0 on the CPU
   int multiprocessors = 0;
   int max_threads_per_block = 0;
   std::size_t shared_bytes_per_block = 0;
@@ -77,7 +77,8 @@ class Device {
   virtual void make_current() = 0;
   /// Waits for all work on the stream; throws its errors.
   virtual void synchronize() = 0;
-  /// Returns how many calls have made the host wait for the stream: synchronous copies and `synchronize`.
+  /// Returns the number of calls that have made the host wait for the stream: synchronous copies and
+  /// `synchronize`.
   virtual std::int64_t waits() const = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   /// Returns the cudaStream_t of a GPU, nullptr for other devices.

@@ -12,13 +12,14 @@ namespace gaussweep {
 
 class DelayedCopies;  // kernels/device/delayed_copies.hpp
 
-/// Devices with peer access to each other. Each has a stream for computations, a stream for copies, and
-/// low-priority background streams for computations that the first stream may overtake. Each stream is an
-/// object of class Device; Device::wait_for orders the work of different streams. Not thread-safe.
+/// Devices with peer access to each other. Each device has a stream for computations, a stream for copies,
+/// and background streams. Background streams have low priority, so that kernels of the stream for
+/// computations start before theirs. Each stream is an object of class Device; Device::wait_for orders the
+/// work of different streams. Not thread-safe.
 class DeviceGroup {
  public:
-  /// Makes a group of the device of `first`, which must outlive the group, and the next `count - 1` devices:
-  /// GPUs 1, 2, ... of those visible to this process, or further emulated devices.
+  /// Makes a group of `count` devices. The first one is the device of `first`, which must outlive the group.
+  /// The others are GPUs 1, 2, ... of those visible to this process, or further emulated devices.
   /// @throws DeviceError if there are fewer GPUs
   DeviceGroup(Context& first, int count);
   ~DeviceGroup();
@@ -31,7 +32,8 @@ class DeviceGroup {
   std::string peer_fault(int count) const;
   /// Returns the device's stream for computations.
   Device& device(int index) { return members_[static_cast<std::size_t>(index)].context->device; }
-  /// Makes a device current and returns its context for computations, which marks no stages.
+  /// Makes a device current and returns its context for computations. Stages are not marked in this context;
+  /// use stage() below.
   Context& use(int index);
   static constexpr int background_streams = 2;  ///< per device
   /// Makes a device current and returns the context of one of its background streams.
@@ -55,7 +57,7 @@ class DeviceGroup {
   /// Starts a stage on all devices. While stages are measured, the devices first wait for each other, so
   /// that stages do not overlap.
   void stage(int count, std::string_view name);
-  /// Waits for all work of all devices and makes the first device current. Throws its errors.
+  /// Waits for all work of all devices and makes the first device current. Throws the errors of the work.
   void synchronize();
   /// Calls work(index) for the first `count` devices; a device is current during its call. For GPUs, each
   /// call has a host thread; for emulated devices, the calls run one after the other. Returns when all calls
@@ -68,7 +70,7 @@ class DeviceGroup {
   struct Member {
     std::unique_ptr<Device> owned;  ///< null for the first device
     std::unique_ptr<Device> copy_stream;
-    DelayedCopies* delayed_copies = nullptr;  ///< `copy_stream` of an emulated device
+    DelayedCopies* delayed_copies = nullptr;  ///< `copy_stream` if the device is emulated, else null
     std::unique_ptr<Context> context;
     std::vector<std::unique_ptr<Device>> background_devices;  ///< empty if the device is emulated
     std::vector<std::unique_ptr<Context>> background;

@@ -83,7 +83,7 @@ std::string GappedLayout::overrun(Device& device, const void* memory) const {
     const auto end = std::find_if(std::next(gap), gaps_.end(),
                                   [&](const MemoryGap& next) { return next.end() > from + max_span; });
     const auto* const data = static_cast<const std::byte*>(memory) + from;
-    // A longer gap, i.e. padding, is downloaded alone, without the elements between its lines.
+    // Padding that spans more than that is downloaded alone, without the elements between its lines.
     const bool is_packed = gap->end() > from + max_span;
     if (is_packed) {
       copy.resize(gap->bytes * gap->lines);

@@ -16,7 +16,7 @@ namespace gaussweep {
 class GappedLayout {
  public:
   static constexpr std::size_t first_offset = min_gap;  ///< offset of the first operand in the allocation
-  /// @param element_bytes bytes of the numbers that the gaps' patterns consist of, 4 or 8
+  /// @param element_bytes bytes of a number in the pattern that fills the gaps (memory_gap.hpp), 4 or 8
   explicit GappedLayout(std::size_t element_bytes = 8) : pattern_bytes_(element_bytes) {}
   /// Appends an operand and a gap. Returns the operand's offset, a multiple of 256.
   /// @param element_bytes bytes of an element of the operand

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint32_t);
 
-/// Returns a 32-bit word of the pattern: a signalling NaN in float, or half of a signalling NaN in double.
+/// Returns the 32-bit word of the pattern at `offset`: a signalling NaN in float, or half of a signalling NaN
+/// in double.
 std::uint32_t gap_word(std::size_t offset, std::size_t element_bytes) {
   const std::size_t index = offset / word_bytes;
   const bool is_upper_half = element_bytes == 8 && index % 2 == 1;

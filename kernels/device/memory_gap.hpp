@@ -1,9 +1,10 @@
 #pragma once
 /// Gaps: the bytes of an allocation that belong to no operand. They hold a pattern that no run may change.
 ///
-/// The pattern consists of signalling NaN, so a method that reads a gap gets a wrong answer. Arithmetic never
-/// returns a signalling NaN: a CPU makes it quiet, and a GPU replaces it. All 32-bit words within 256 KiB
-/// differ. Therefore a copy that is too long changes the gap behind its destination, even if it copies a gap.
+/// The pattern consists of signalling NaNs, so that a method that reads a gap gets a wrong answer. Arithmetic
+/// never returns a signalling NaN: a CPU makes it quiet, and a GPU replaces it. All 32-bit words within 256
+/// KiB differ. A copy that is too long therefore changes the gap behind its destination, even if it copies
+/// another gap there.
 
 #include <cstddef>
 #include <string>

@@ -21,8 +21,8 @@ class Recording {
 };
 
 /// Records the work that `queue` puts on the device's stream, without executing it. Returns nullptr if the
-/// device is no GPU, or if `queue` waits for the device, allocates memory or reads results, which a CUDA
-/// graph cannot contain.
+/// device is no GPU. Also returns nullptr if `queue` waits for the device, allocates memory or reads results,
+/// which a CUDA graph cannot contain.
 /// @param leaves_work set to true if `queue` forks work to another stream and the device's stream never waits
 /// for that work; may be null
 /// @throws DeviceError if the GPU has failed. Other exceptions of `queue` are rethrown

@@ -61,7 +61,8 @@ class Scratch {
 
  private:
   static constexpr std::size_t max_kept = std::size_t{1} << 22;  ///< bytes of a buffer that free_large keeps
-  /// Rounds small sizes up to a power of two, so that idle buffers fit similar sizes.
+  /// Rounds sizes up to a power of two from 4 KiB to 4 MiB, so that idle buffers fit similar sizes. Larger
+  /// sizes stay as they are.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;
     while (size < bytes && size < max_kept) size *= 2;

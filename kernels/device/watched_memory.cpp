@@ -24,8 +24,8 @@ constexpr std::size_t outer_zone = 0;  // bytes; the sanitizer adds its own red 
 constexpr std::size_t outer_zone = WatchedMemory::red_zone;  // bytes before and behind an allocation
 #endif
 
-/// Returns the byte for `address` in a red zone. The pattern is a quiet NaN in both precisions. Arithmetic
-/// does not produce this NaN.
+/// Returns the byte that `address` holds in an outer red zone. The pattern is a quiet NaN in both precisions
+/// that arithmetic does not produce.
 unsigned char canary(std::uintptr_t address) {
   constexpr unsigned char bytes[] = {0xA5, 0xA5, 0xFD, 0xFF};
   return bytes[address % sizeof(bytes)];

@@ -3,8 +3,8 @@
 /// compared.
 ///
 /// Every allocation lies between two red zones, and `add_red_zones` adds red zones within an allocation. A
-/// red zone is filled with NaN, so that a read from it makes the answer NaN. With the address sanitizer, a
-/// read is an error, too.
+/// red zone is a guard region filled with NaN, so that a read from it makes the answer NaN. With the address
+/// sanitizer, such a read is an error, too.
 
 #include <cstddef>
 #include <map>
