@@ -1,4 +1,5 @@
-/// Calls BLAS and LAPACK on the host (OpenBLAS). Only this file uses their S and D names.
+/// Calls BLAS and LAPACK on the host (OpenBLAS). Only this file uses their names with S (float) and D
+/// (double).
 
 #include "kernels/vendor/blas.hpp"
 
@@ -198,7 +199,7 @@ int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t 
 
 namespace {
 
-/// LAPACK's workspace for a condition estimate: reals * n doubles and n integers.
+/// LAPACK's workspace for a condition estimate: `reals` * n doubles and n integers.
 struct ConditionWork {
   ConditionWork(std::int64_t n, std::int64_t reals)
       : real(static_cast<std::size_t>(reals * n)), integer(static_cast<std::size_t>(n)) {}

@@ -1,8 +1,8 @@
 #pragma once
-/// BLAS and LAPACK on the host (OpenBLAS) with one name for both precisions; only blas.cpp uses the S and D
-/// names. Matrices are column-major, and operands are as in LAPACK's documentation. Sizes beyond 2^31 - 1
-/// throw std::invalid_argument. Functions return `info` >= 0; a negative `info`, which means a wrong
-/// argument, throws std::logic_error.
+/// BLAS and LAPACK on the host (OpenBLAS). Functions are overloaded for float and double; only blas.cpp uses
+/// the names with S and D. Matrices are column-major, and operands are as in LAPACK's documentation. Sizes
+/// beyond 2^31 - 1 throw std::invalid_argument. Functions return `info` >= 0; a negative `info`, which means
+/// a wrong argument, throws std::logic_error.
 
 #include <cstdint>
 
@@ -54,13 +54,13 @@ void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::i
 void trsm(Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m, std::int64_t n, double alpha,
           const double* a, std::int64_t lda, double* b, std::int64_t ldb);
 
-/// Factors A = P L U and computes B = A^-1 B (n x nrhs). `pivots`: n entries, from 1.
+/// Factors A = P L U and computes B = A^-1 B (n x nrhs). `pivots` has n entries, counted from 1.
 int gesv(std::int64_t n, std::int64_t nrhs, float* a, std::int64_t lda, int* pivots, float* b,
          std::int64_t ldb);
 int gesv(std::int64_t n, std::int64_t nrhs, double* a, std::int64_t lda, int* pivots, double* b,
          std::int64_t ldb);
 
-/// Factors A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
+/// Factors A (m x n) = P L U in place. `pivots` has min(m, n) entries, counted from 1.
 int getrf(std::int64_t m, std::int64_t n, float* a, std::int64_t lda, int* pivots);
 int getrf(std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivots);
 
@@ -70,7 +70,8 @@ int getrs(Op op, std::int64_t n, std::int64_t nrhs, const float* lu, std::int64_
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const double* lu, std::int64_t lda, const int* pivots,
           double* b, std::int64_t ldb);
 
-/// Replaces getrf's factors by A^-1. `work`: `lwork` >= n elements; 64 n allow blocks of 64 columns.
+/// Replaces getrf's factors by A^-1. `work` has `lwork` >= n elements. With 64 n elements, LAPACK uses blocks
+/// of 64 columns.
 int getri(std::int64_t n, float* a, std::int64_t lda, const int* pivots, float* work, std::int64_t lwork);
 int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double* work, std::int64_t lwork);
 

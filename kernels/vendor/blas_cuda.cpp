@@ -20,7 +20,8 @@ cublasDiagType_t cublas(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
-/// Computes trtri with cuSOLVER's generic function, because cuSOLVER has no S and D versions.
+/// Computes trtri with cuSOLVER's generic function, because cuSOLVER has no versions for float (S) and double
+/// (D).
 void trtri_any(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
                void* a, std::int64_t lda, int* info) {
   std::size_t device_bytes = 0;

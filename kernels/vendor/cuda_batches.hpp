@@ -11,7 +11,7 @@
 
 namespace gaussweep::vendor {
 
-/// Factors A = P L U in place. `pivots`: from 1.
+/// Factors A = P L U in place. Pivots are counted from 1.
 void getrf_batch(VendorHandles& handles, std::int64_t n, float** a, std::int64_t lda, int* pivots, int* infos,
                  std::int64_t count);
 void getrf_batch(VendorHandles& handles, std::int64_t n, double** a, std::int64_t lda, int* pivots,

@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLAS and cuSOLVER with one name for both precisions; only the *_cuda.cpp files use the S and D names.
-/// The functions are those of blas.hpp, with the handles as first argument and all pointers on the device.
-/// They exist only in builds with CUDA.
+/// cuBLAS and cuSOLVER. Functions are overloaded for float and double; only the *_cuda.cpp files use the
+/// names with S and D. The functions are those of blas.hpp, with the handles as first argument and all
+/// pointers on the device. They exist only in builds with CUDA.
 ///
 /// All functions are asynchronous on the device's stream. cuSOLVER's workspace comes from
 /// VendorHandles::scratch. `info` is an int on the device. @throws DeviceError, OutOfMemory,
@@ -40,8 +40,8 @@ void gemm_batch(VendorHandles& handles, Op op_a, std::int64_t m, std::int64_t n,
 void gemm_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                const void* a, std::int64_t lda, const void* b, std::int64_t ldb, float beta, float* c,
                std::int64_t ldc);
-/// Computes `count` such products, but with B transposed: C = alpha A B^T + beta C, where B is n x k. The
-/// operands of consecutive products are `a_step`, `b_step` and `c_step` elements apart.
+/// Computes `count` products of this kind, but with B transposed: C = alpha A B^T + beta C, where B is n x k.
+/// The operands of consecutive products are `a_step`, `b_step` and `c_step` elements apart.
 void gemm_batch_fp16(VendorHandles& handles, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                      const void* a, std::int64_t lda, std::int64_t a_step, const void* b, std::int64_t ldb,
                      std::int64_t b_step, float beta, float* c, std::int64_t ldc, std::int64_t c_step,
@@ -53,9 +53,9 @@ void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t
 void syrk(VendorHandles& handles, Uplo uplo, Op op, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, double beta, double* c, std::int64_t ldc);
 
-/// Computes `count` products C = A B by cuBLASLt, with number `candidate` of the algorithms that its
-/// heuristic proposes (0: the one that it expects to be fastest). Matrices of consecutive products are
-/// `a_step`, `b_step` and `c_step` elements apart.
+/// Computes `count` products C = A B by cuBLASLt. `candidate` is the index in the list of algorithms that
+/// cuBLASLt's heuristic proposes (0: the one that it expects to be fastest). Matrices of consecutive products
+/// are `a_step`, `b_step` and `c_step` elements apart.
 /// @throws NotOffered if the heuristic proposes fewer algorithms
 void gemm_lt(VendorHandles& handles, int candidate, std::int64_t m, std::int64_t n, std::int64_t k,
              const float* a, std::int64_t lda, std::int64_t a_step, const float* b, std::int64_t ldb,
@@ -92,7 +92,7 @@ void trsm(VendorHandles& handles, Side side, Uplo uplo, Op op, Diagonal diagonal
 void trsm(VendorHandles& handles, Side side, Uplo uplo, Op op, Diagonal diagonal, std::int64_t m,
           std::int64_t n, double alpha, const double* a, std::int64_t lda, double* b, std::int64_t ldb);
 
-/// Factors A (m x n) = P L U in place. `pivots`: min(m, n) entries, from 1.
+/// Factors A (m x n) = P L U in place. `pivots` has min(m, n) entries, counted from 1.
 void getrf(VendorHandles& handles, std::int64_t m, std::int64_t n, float* a, std::int64_t lda, int* pivots,
            int* info);
 void getrf(VendorHandles& handles, std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivots,

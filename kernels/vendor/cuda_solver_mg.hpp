@@ -16,8 +16,8 @@ namespace gaussweep::vendor {
 template <class T>
 class MgSystem {
  public:
-  /// @param op if `parts` is empty, A is on the context's GPU
-  /// @param block columns per block of A
+  /// @param op the operands. If op.parts is empty, A is on the context's GPU
+  /// @param block number of columns per block of A
   MgSystem(Context& context, Operands<T>& op, std::int64_t block);
   ~MgSystem();
   MgSystem(const MgSystem&) = delete;
@@ -35,7 +35,8 @@ class MgSystem {
  private:
   /// Makes a GPU of the group current and returns its context.
   Context& member(int gpu);
-  /// Calls a function of cuSOLVERMg between two waits for all GPUs. Returns its info.
+  /// Calls a function of cuSOLVERMg; waits for all GPUs before and after the call. Returns the info of the
+  /// function.
   /// @param name for error messages
   /// @param buffer_size the function that returns the workspace's size, with the same arguments
   template <class BufferSize, class Function, class... Arguments>

@@ -10,8 +10,9 @@
 namespace gaussweep::vendor {
 namespace {
 
-/// Computes C = A B with an emulated compute type. `compute_type` is the number of a cublasComputeType_t,
-/// because older headers do not have its name. If `mantissa_bits` is 0, cuBLAS chooses the number of bits.
+/// Computes C = A B with an emulated compute type. `compute_type` is the numeric value of a
+/// cublasComputeType_t, because older headers lack the name. If `mantissa_bits` is 0, cuBLAS chooses the
+/// number of bits.
 #if CUBLAS_VERSION >= 130100
 template <class T>
 void multiply(VendorHandles& handles, int compute_type, int mantissa_bits, std::int64_t m, std::int64_t n,

@@ -1,4 +1,5 @@
-/// Portable kernels that prepare the operands of vendor routines or complete their results.
+/// Portable kernels (for the GPU and the CPU) that prepare the operands of vendor routines or complete their
+/// results.
 
 #include "kernels/vendor/fixups.hpp"
 
@@ -10,7 +11,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int no_zero = 0x7fffffff;  ///< larger than any index, for atomicMin
+constexpr int no_zero = 0x7fffffff;  ///< the initial value of an atomicMin, larger than any index
 
 /// Sets *info to the first i (from 1) with a(i, i) = 0. It uses one thread block, so that no second launch is
 /// needed to combine results.

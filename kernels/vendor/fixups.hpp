@@ -1,6 +1,6 @@
 #pragma once
-/// Portable kernels that prepare the operands of vendor routines or complete their results. They run on the
-/// device's stream. All matrices are column-major.
+/// Portable kernels (for the GPU and the CPU) that prepare the operands of vendor routines or complete their
+/// results. They run on the device's stream. All matrices are column-major.
 
 #include "kernels/core/matrix.hpp"
 #include "kernels/device/context.hpp"

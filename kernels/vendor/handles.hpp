@@ -32,7 +32,7 @@ struct VendorHandles {
 
   /// Returns device memory of at least `bytes`, valid until the next call, with undefined contents. It is
   /// kept for later calls, so that only the warm-up run allocates. Method::workspace_bytes does not include
-  /// it, because cuSOLVER needs a GPU to report the size.
+  /// this memory, because cuSOLVER reports its size only on a GPU.
   void* scratch(std::size_t bytes) { return grow(scratch_, bytes); }
   /// Returns a separate buffer for pivots, kept like scratch().
   int* pivots(std::int64_t count) {

@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLAS, cuBLASLt, cuSOLVER and cuSOLVERMg, loaded on first use. The reasons: with their dependencies they
-/// take about a gigabyte, and a process without a GPU must also work without them. Only builds with CUDA
-/// include this.
+/// cuBLAS, cuBLASLt, cuSOLVER and cuSOLVERMg, which are loaded on first use. With their dependencies they
+/// take about a gigabyte, and a process without a GPU must work without them. Only builds with CUDA include
+/// this.
 
 #include <cublasLt.h>
 #include <cublas_v2.h>

@@ -16,7 +16,7 @@ namespace gaussweep {
 namespace vendor {
 namespace {
 
-/// Everything that the heuristic depends on: type, candidate, m, n, k, leading dimensions, distances, count.
+/// The arguments on which the heuristic depends: type, candidate, m, n, k, leading dimensions, steps, count.
 using ProductKey = std::tuple<cudaDataType, int, std::array<std::int64_t, 10>>;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Four or eight such bytes are 0.75 in float and 0.0005 in double, so that products neither overflow nor
+/// As a float, such bytes are 0.75; as a double they are 0.0005. Products therefore neither overflow nor
 /// underflow.
 constexpr int filler_byte = 0x3f;
 
@@ -35,8 +35,8 @@ double seconds_of(Device& device, Work&& work) {
   return stop->seconds_since(*start);
 }
 
-/// Runs `work` at least three times, and more often within `budget` seconds. Returns `amount` / (shortest
-/// time).
+/// Runs `work` at least three times, and up to 100 times within `budget` seconds. Returns `amount` /
+/// (shortest time).
 template <class Work>
 double best_rate(Device& device, double amount, double budget, Work&& work) {
   double best = 0;

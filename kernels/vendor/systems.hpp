@@ -14,7 +14,7 @@ void for_systems(Operands<T>& op, Work&& work) {
   const std::int64_t batch = op.shape.batch;
   if (batch == 1) return work(op);
   const SingleThreadedBlas single_threaded;
-  constexpr double min_cost = 1e4;  // assumed operations per system, a lower bound
+  constexpr double min_cost = 1e4;  // operations per system, a lower bound; decides the number of threads
   for_row_ranges(batch, /*threads=*/0, min_cost * static_cast<double>(batch),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t s = begin; s < end; ++s) {
