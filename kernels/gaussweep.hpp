@@ -13,7 +13,7 @@
 namespace gaussweep {
 
 /// Returns the device on which a method runs: the first GPU if the method has code for it, else the CPU. On
-/// the CPU, kernels run emulated.
+/// the CPU, CUDA kernels run in the backend `emulated`.
 /// @param clock returns seconds, for times on the CPU; without it MethodRun::timed_run throws there
 /// @throws std::invalid_argument if the method needs a GPU, or a newer one
 inline std::unique_ptr<Device> device_for(const Method& method, HostClock clock = nullptr) {

@@ -8,8 +8,8 @@
 namespace gaussweep {
 namespace {
 
-/// A problem's variants (method names) for single systems, the preferred one first. Batches need no list: the
-/// variant for them is always `batched`.
+/// The variants (names of methods) of a problem for single systems, with the preferred one first. Batches
+/// need no list, because their variant is always `batched`.
 struct Variants {
   std::string_view problem;
   std::array<std::string_view, 3> names;

@@ -1,4 +1,4 @@
-// The lists of all problems and of all methods.
+// The list of all problems, and the registry of all methods.
 
 #include "kernels/tables.hpp"
 

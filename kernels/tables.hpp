@@ -48,7 +48,8 @@ inline Method on_gpu(Method method, Entry entry, int capability = 35) {
   method.cuda = entry;
   return method;
 }
-/// Marks the method as portable: its kernels are compiled for the GPU and for the CPU emulation.
+/// Marks the method as portable: its kernels are compiled for GPUs and, as C++, for the CPU (backend
+/// `emulated`).
 inline Method portable(Method method, PortableEntries entries, int capability = 35) {
   method.capability = capability;
   method.backends = {Backend::cuda, Backend::emulated};
@@ -74,7 +75,7 @@ inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) 
   return (parameters.integer("block") + 31) / 32 * 32;
 }
 /// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs in block columns. B must be a
-/// single block. Blocks may be as narrow as 32 columns, so B has at most 32 columns.
+/// single block. Blocks may be as narrow as 32 columns; therefore B may have at most 32 columns.
 inline Method on_cusolver_mg(Method method, Entry entry) {
   method.parameters = {gpus_parameter(),
                        integer_parameter("block", /*default_value=*/512, /*low=*/32, /*high=*/8192,
