@@ -221,7 +221,11 @@ def search_sources():
                 for literal in re.findall(r'"((?:\\.|[^"\\\n])*)"', text):
                     named = {s for s in stems if literal == s or re.search(rf"(^|[^\w]){s}($|[^\w])", literal)
                              and ("_" in s or f"/{s}" in literal)}  # fmt: skip
-                    check(not named, f'{path}: "{literal}" names a method; the driver knows them by the registry only')
+                    check(
+                        not named,
+                        f'{path}: "{literal}" names a method; the driver knows them by the registry only. '
+                        "If the text existed before your method, give the method (its file) another name",
+                    )
 
 
 OPENS = re.compile(

@@ -6,11 +6,11 @@
 /// compute. Tiles are prefetched before the wait.
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
-/// plus n 64^2 / 3 for the inverses. Groups of eight right-hand sides read the triangle separately, but at the
-/// same time. For large n, reading the triangle determines the time; for small n, the n / 64 dependent steps
-/// do. Workspace: solve_triangle_workspace, mainly for the published answer. The first zero on the diagonal
-/// gives info > 0, and the answer is then not finite. If an inverse is too inaccurate, its result is corrected
-/// or the block row is solved by substitution.
+/// plus n 64^2 / 3 for the inverses. Groups of eight right-hand sides read the triangle separately, but at
+/// the same time. For large n, reading the triangle determines the time; for small n, the n / 64 dependent
+/// steps do. Workspace: solve_triangle_workspace, mainly for the published answer. The first zero on the
+/// diagonal gives info > 0, and the answer is then not finite. If an inverse is too inaccurate, its result is
+/// corrected or the block row is solved by substitution.
 ///
 /// Error: |b - A x| <= c (n + g) u |A| |x|, as for substitution (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., theorem 8.5). Here g bounds Skeel's condition number of the triangles whose results

@@ -71,7 +71,9 @@ class PlanPage(unittest.TestCase):
 
     def test_every_key_of_the_plan(self):
         known = self.allowed(f"no_such_key: 1\nsweep: [{{{ENTRY}}}]\n")
-        self.assertEqual({row["key"] for row in self.rows("Keys of the plan")}, known)
+        self.assertEqual(
+            {row["key"] for row in self.rows("Keys of the plan")}, known, "docs/plan.md against the plan's keys"
+        )
 
     def test_every_key_of_an_entry(self):
         known = self.allowed(f"sweep: [{{{ENTRY}, no_such_key: 1}}]\n")
