@@ -1,6 +1,7 @@
-/// The coordinator, on rank 0: assigns trials to ranks in batches, writes the journal (one record per
-/// finished trial) and results.h5, and stops the sweep at its limits. On every rank, a supervisor receives
-/// the trials and its worker process runs them.
+/// The coordinator, on rank 0: assigns trials to ranks in batches, writes the records of finished trials, and
+/// stops the sweep at its limits. Records go to the journal (a log file) and to results.h5 (HDF5). On every
+/// rank, a supervisor receives the trials and its worker process runs them. A trial is one method on one
+/// matrix.
 
 #include "driver/sweep/coordinator.hpp"
 
@@ -32,7 +33,7 @@ constexpr double answer_timeout = 15;
 // A rank that runs a trial sends `Alive` every few seconds. The rank is lost if no message arrives for the
 // trial's timeout plus this many seconds, because then its node, file system or process hangs.
 constexpr double silence_margin = 30;
-// Time for the shutdown (end the workers, write journal and results) before the launcher's SIGKILL: the
+// The shutdown ends the workers and writes journal and results before the launcher's SIGKILL. It gets the
 // larger of these seconds and this fraction of the time between SIGTERM and SIGKILL.
 constexpr double min_shutdown_seconds = 0.6, shutdown_fraction = 1.0 / 3;
 // If this many ranks are lost while they run the same trial, the trial is not run again.
@@ -45,7 +46,8 @@ std::vector<double> estimates(const CostModel& model, const std::vector<Trial>& 
   return costs;
 }
 
-/// Returns the initial value of `Coordinator::host_peers_`.
+/// Returns the other ranks on each rank's host, for `Coordinator::host_peers_`. The lists stay empty if all
+/// trials run on the CPU, or if none does.
 std::vector<std::vector<int>> host_peers(const std::vector<std::string>& hosts,
                                          const std::vector<Trial>& trials) {
   std::vector<std::vector<int>> peers(hosts.size());
@@ -349,7 +351,7 @@ void Coordinator::shorten_grace() {
 
 bool Coordinator::nothing_fits() const {
   if (limits_.deadline == 0 || assigned_count() > 0 || queue_.size() == 0 || !any_waiting()) return false;
-  // Costs are poorly known until every waiting rank has sent `DeviceSeen`.
+  // Costs are poorly known until every waiting rank has sent `DeviceSeen` with its device's peak rates.
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.device_known || !rank.waiting; });
 }

@@ -1,9 +1,10 @@
 #pragma once
 /// The coordinator, on rank 0: assigns trials to ranks, writes the journal and results.h5, shows progress,
-/// and stops the sweep at its limits. A trial is one method on one matrix. The journal is a log file with one
-/// record per finished trial. On every rank, a supervisor receives the trials, and its child process, the
-/// worker, runs them. A rank is lost if it retires, i.e. can run no more trials, or if it sends no message
-/// for too long. Other ranks then run its trials.
+/// and stops the sweep at its limits. A sweep runs the trials of a plan. A trial is one method on one matrix.
+/// The journal is a log file with one record per finished trial; results.h5 has the same records in HDF5. On
+/// every rank, a supervisor receives the trials, and its child process, the worker, runs them. A rank is lost
+/// if it retires, i.e. can run no more trials, or if it sends no message for too long. Other ranks then run
+/// its trials.
 
 #include <deque>
 #include <functional>
@@ -37,7 +38,7 @@ struct RunLimits {
 };
 
 /// Returns the number of stop signals that this process has received, and sets `last` to the last one. Tests
-/// replace the function `stop_signals`.
+/// pass another function than `stop_signals`.
 using StopSignals = std::function<int(int* last)>;
 
 /// The trials of a sweep and the ranks that run them.
@@ -47,7 +48,8 @@ struct Assignments {
   std::vector<std::string> hosts;  ///< host name per rank
   RunLimits limits;
   bool shows_progress = true;
-  std::vector<std::string> unexpected = {};  ///< statuses of unexpected ends in `done`
+  /// Status of each of the `done` trials that did not end as the plan expects.
+  std::vector<std::string> unexpected = {};
 };
 
 /// The sweep's scheduler on rank 0. Rank 0 calls `step` in a loop.
@@ -57,7 +59,7 @@ class Coordinator {
               Clock clock = {}, StopSignals signals = stop_signals);
   /// Handles all messages that have arrived, checks the limits, and updates journal and progress. Does not
   /// block.
-  /// @throws io::StorageError if the storage fails; synced records are safe
+  /// @throws io::StorageError if a write to disk fails; the records synced before stay on disk
   void step();
   /// Returns true once everything is on disk and every other rank has sent `Finished` or timed out.
   bool finished() const { return finished_; }
@@ -85,7 +87,7 @@ class Coordinator {
     bool finished = false;      ///< true once the rank has sent `Finished` or has timed out
   };
 
-  /// One handler per message type of `ToCoordinator`.
+  /// One handler per type of message that supervisors send (the variant `ToCoordinator`).
   void handle(int rank, const message::Ready& ready) { assign(rank, ready.held_digest); }
   void handle(int rank, const message::Recorded& recorded);
   void handle(int rank, const message::Returned& returned);
@@ -111,7 +113,8 @@ class Coordinator {
   void assign_to_waiting();
   /// If some ranks are idle, asks the others to return the trials that wait behind a long one.
   void recall_trials();
-  /// Appends a record to the journal and updates costs, queue and matrix store.
+  /// Appends a record to the journal. Updates the cost model and the queue, and releases the trial's stored
+  /// matrices.
   void store_record(io::Record record);
   /// Returns the estimated seconds of work left in the rank's trials.
   double assigned_seconds(const Rank& rank) const;
@@ -123,7 +126,7 @@ class Coordinator {
   /// Writes the received records to disk. @param all_done true if no trial is left; then waits for the disk
   void sync_records(double now, bool all_done);
   /// Adds records that are on disk now to the progress display. Clears the list.
-  /// @param synced status and `expected` flag per record
+  /// @param synced per record: its status, and true if the plan expects this status
   void count_synced(std::vector<std::pair<std::string, bool>>& synced);
   /// Stops the sweep at its time limit or after a signal. Abandons the running trials once the grace is over.
   void check_limits();
@@ -138,7 +141,7 @@ class Coordinator {
   /// Puts one trial back into the queue.
   void requeue(std::size_t trial);
   /// Marks a rank as lost and puts its trials back into the queue. A trial is not run again if `max_losses`
-  /// ranks were lost while they ran it.
+  /// (2) ranks were lost while they ran it.
   void lose(int rank, const std::string& reason);
   /// Marks an unresponsive rank as lost and stops waiting for its `Finished`.
   void lose_silent(int rank, double seconds);
@@ -161,9 +164,9 @@ class Coordinator {
   std::vector<Trial> trials_;
   std::unordered_map<std::string, std::size_t> index_;  ///< trial key → index into `trials_`
   /// The other ranks on each rank's host. The lists are filled only if some trials run on the CPU and others
-  /// do not: otherwise no rank can choose between CPU and GPU trials.
+  /// do not. Otherwise no rank can choose between CPU and GPU trials.
   std::vector<std::vector<int>> host_peers_;
-  CostModel model_;
+  CostModel model_;            ///< estimates the seconds of a trial from earlier records
   std::vector<double> costs_;  ///< estimated seconds per trial
   TimeLeft time_left_;
   std::optional<TimeRange> left_estimate_;  ///< the last estimate of the time left
@@ -179,11 +182,12 @@ class Coordinator {
   std::vector<Rank> ranks_;
   double last_step_ = -1;                       ///< time of the last `step`; negative before the first
   std::map<std::size_t, int> losses_of_trial_;  ///< trial → number of ranks that were lost while they ran it
-  /// Status and `expected` flag of each record that is not on disk yet. The running sync writes the records
-  /// in `syncing_`; the next one writes those in `unsynced_`.
+  /// Status of each record that is not on disk yet, and true if the plan expects this status. The running
+  /// sync writes the records in `syncing_`; the next one writes those in `unsynced_`.
   std::vector<std::pair<std::string, bool>> unsynced_, syncing_;
-  double last_sync_ = 0;          ///< when records were last flushed or synced
-  bool costs_are_stale_ = false;  ///< true if records or device facts arrived after the last cost estimate
+  double last_sync_ = 0;  ///< when records were last flushed or synced
+  /// True if records or `DeviceSeen` messages arrived after the last cost estimate.
+  bool costs_are_stale_ = false;
   std::size_t record_count_ = 0;  ///< records received in this run
   std::size_t estimate_at_ = 16;  ///< the value of `record_count_` at which costs are estimated again
   double stopping_since_ = 0;     ///< when `stop` was called

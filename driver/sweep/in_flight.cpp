@@ -1,5 +1,5 @@
-/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library.
-/// The code of a library can end all processes of the rank, so that no record names the trial.
+/// Writes the key (identifier) of each rank's running trial to a file if the trial's method comes from a
+/// shared library. The code of a library can end all processes of the rank, so that the trial gets no record.
 
 #include "driver/sweep/in_flight.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
-/// Writes the key of each rank's running trial to a file if the trial's method comes from a shared library.
-/// The code of such a library can end all processes of a rank. Then no record names the trial, but a resumed
-/// run finds the trial in the file.
+/// Writes the key (identifier) of each rank's running trial to a file if the trial's method comes from a
+/// shared library. The code of such a library can end all processes of a rank. Then the trial gets no record,
+/// but a resumed run finds its key in the file. A trial is one method on one matrix.
 
 #include <filesystem>
 #include <string>
@@ -15,7 +15,8 @@
 namespace gaussweep::driver {
 
 /// The file that names one rank's running trial. Its content survives a crash of this process, but not of the
-/// machine. Errors of writing the file are ignored, because it only helps to name a cause.
+/// machine. Errors of writing the file are ignored, because the file only helps to name the trial that ended
+/// a rank.
 class InFlight {
  public:
   InFlight(const std::filesystem::path& directory, const Origin& origin);

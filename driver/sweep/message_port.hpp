@@ -44,8 +44,8 @@ class MessagePort {
   }
 
  protected:
-  /// The receiver of a message. Rank 0 has both mailboxes, other ranks only `supervisor`. Messages from one
-  /// rank to one mailbox arrive in order.
+  /// The receiver of a message on its rank: the coordinator or the supervisor. Rank 0 has both, other ranks
+  /// only a supervisor. Messages from one rank to one mailbox arrive in order.
   enum Mailbox : int { coordinator = 0, supervisor = 1 };
   struct Arrived {
     int from;

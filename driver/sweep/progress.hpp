@@ -11,7 +11,7 @@
 
 namespace gaussweep::driver {
 
-/// Counts finished trials and shows how many are left.
+/// Counts finished trials (one method on one matrix each) and shows how many are left.
 class Progress {
  public:
   /// @param total number of trials, including those already done
@@ -31,8 +31,8 @@ class Progress {
  private:
   std::string text(const EstimateLeft& left) const;
   std::size_t total_, done_;
-  /// Numbers of trials with an unexpected status. Those in `broken_` gave no answer (see `is_broken`). Those
-  /// in `unexpected_` passed although the plan expects another status.
+  /// Numbers of trials with an unexpected status. Those in `broken_` gave no answer (crashed, timeout, oom or
+  /// error). Those in `unexpected_` passed although the plan expects another status.
   std::size_t wrong_ = 0, suspect_ = 0, broken_ = 0, unexpected_ = 0;
   bool is_shown_, is_terminal_;
   double next_show_ = 0, next_line_ = 0;  ///< when the display and the log are updated next

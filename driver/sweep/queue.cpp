@@ -1,6 +1,6 @@
-/// Chooses the order in which trials are assigned to ranks. Trials are grouped so that a rank can reuse its
-/// matrix and its run of the vendor's method. This method is a library routine, with which other methods are
-/// compared.
+/// Chooses the order in which trials (one method on one matrix each) are assigned to ranks. Trials are
+/// grouped so that a rank can reuse its matrix and its run of the vendor's method. This method is a library
+/// routine, with which other methods are compared.
 
 #include "driver/sweep/queue.hpp"
 
@@ -9,8 +9,9 @@
 namespace gaussweep::driver {
 namespace {
 
-// If the round's remaining work keeps all ranks busy for more than this multiple of the longest trial's time,
-// the longest trial can start later: the other ranks still have work until it ends.
+// A round is a repetition of all trials. If its remaining work keeps all ranks busy for more than this
+// multiple of the longest trial's time, the longest trial can start later. The other ranks then still have
+// work until it ends.
 constexpr double wait_factor = 4;
 // Otherwise the longest trial goes first, with an exception for trials whose matrix the rank holds or no
 // other rank uses. Such a trial may go first if the longest trial takes at most this multiple of its time.
@@ -169,8 +170,8 @@ std::optional<std::size_t> Queue::longest_of_free_matrix(const Pools& pools, con
   return best;
 }
 
-/// Order of preference: trials compared with the same vendor's run as the last trial, trials with the held
-/// matrix, trials whose matrix no other rank uses, the longest trial.
+/// Prefers trials that are compared with the same vendor's run as the last trial. Next come trials with the
+/// held matrix, then trials whose matrix no other rank uses, then the longest trial.
 std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
                                          const Request& request) const {
   const double max_seconds = request.max_seconds;
@@ -178,8 +179,8 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
   if (!longest_of_all) return std::nullopt;
   const double longest_seconds = costs_[*longest_of_all];
   const bool can_wait = ranks_ == 1 || round.seconds() > wait_factor * ranks_ * longest_seconds;
-  /// Returns the range of costs of trials that may go before the longest one: from 1/ratio of its cost, or
-  /// from 0 if the longest trial can start later.
+  /// Returns the range of costs of trials that may go before the longest one. It starts at 1/ratio of the
+  /// longest trial's cost, or at 0 if the longest trial can start later.
   const auto range_for = [&](double ratio) -> Range {
     return {can_wait ? 0 : longest_seconds / ratio, max_seconds};
   };

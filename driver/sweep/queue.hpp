@@ -24,7 +24,7 @@ enum class QueueOrder { longest_first, shortest_first };
 /// has a trial that runs on the CPU. `taken`: at least one other rank of the host has such a trial.
 enum class HostCpu { unshared, free, taken };
 
-/// The trials that are not assigned yet. A pure data structure: no clock, no MPI.
+/// The trials that are not assigned yet. This class uses neither a clock nor MPI.
 class Queue {
  public:
   /// @param costs estimated seconds of each trial, in the order of `trials`
@@ -36,8 +36,8 @@ class Queue {
   /// `max_seconds`. Picks the longest trial of the first category that is not empty:
   /// 1. trials that are compared with the same run of the vendor's method as the rank's `last` trial;
   /// 2. trials with the matrix that the rank holds;
-  /// 3. trials whose matrix no other rank uses, because the rank that has a matrix and the vendor's answer
-  ///    should also run the other trials with this matrix;
+  /// 3. trials whose matrix no other rank uses, so that one rank runs all trials of a matrix and needs the
+  ///    vendor's answer only once;
   /// 4. all others.
   ///
   /// A round is near its end when the remaining work per rank is at most 4 times the longest trial's time.
@@ -50,12 +50,13 @@ class Queue {
   ///
   /// A host runs at most one CPU trial at a time if possible, because concurrent CPU trials slow each other
   /// down. If the host's CPU is taken, CPU trials are returned only if nothing else is left. If the CPU is
-  /// free, CPU trials come early, because a host runs them one after the other. The order is then: a CPU
-  /// trial with the held matrix; a GPU trial, if the rules above choose one with the held matrix; a CPU trial
-  /// with another matrix.
+  /// free, CPU trials come early, because a host runs them one after the other. A CPU trial with the held
+  /// matrix then comes first. Next is a GPU trial, if the rules above choose one with the held matrix. Last
+  /// is a CPU trial with another matrix.
   ///
   /// With `shortest_first` the shortest trial is returned, and no other rule applies.
   /// @param held digest of the matrix that the rank holds; "" for none
+  /// @param max_seconds the time that is left; trials with a higher cost are not returned
   /// @param last the trial that the rank got last, if any
   /// @return an index into the trials, or nothing if no remaining trial fits
   std::optional<std::size_t> next(const std::string& held, double max_seconds,
@@ -75,7 +76,7 @@ class Queue {
  private:
   /// Pairs of a trial's cost and its index, longest trial first.
   using Ordered = std::set<std::pair<double, std::size_t>, std::greater<>>;
-  using Groups = std::unordered_map<std::string, Ordered>;
+  using Groups = std::unordered_map<std::string, Ordered>;  ///< by matrix digest or by `comparison_identity`
   /// A closed interval of trial costs in seconds.
   struct Range {
     double min, max;
@@ -85,7 +86,7 @@ class Queue {
     Ordered by_cost;
     Groups by_matrix;
     Ordered heads;       ///< the longest trial of each matrix
-    double seconds = 0;  ///< sum over all trials
+    double seconds = 0;  ///< sum of the costs of all trials
     /// The vendors' trials, and the trials compared with them, by `comparison_identity`. Trials with equal
     /// identities are compared with the same run of the vendor's method.
     Groups references, compared;

@@ -42,13 +42,14 @@ std::future<std::string> start_listing(const std::string& mig_device) {
   std::vector<std::string> changes{"OPENBLAS_NUM_THREADS=1"};  // the child computes nothing
   if (!mig_device.empty()) changes.push_back("CUDA_VISIBLE_DEVICES=" + mig_device);
   return std::async(std::launch::async, [environment = child_environment(changes)] {
+    // --untouched: creates no CUDA context. --parent: the child ends with this process.
     return captured_output(
         {"devices", "--untouched", "--format", "json", "--parent", std::to_string(::getpid())}, environment,
         devices_timeout);
   });
 }
 
-/// Returns "4 ranks but 2 GPUs on host".
+/// Returns a text such as "4 ranks but 2 GPUs on node7". @param what such as "GPUs"
 std::string too_few_devices(int ranks, std::size_t count, const char* what, const std::string& host) {
   return fmt::format("{} ranks but {} {} on {}", ranks, count, what, host);
 }

@@ -14,14 +14,15 @@
 
 namespace gaussweep::driver {
 
-/// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank (the
-/// index among the ranks of the host). A rank with k GPUs uses all visible ones if exactly k are visible,
-/// otherwise the k GPUs from index local_rank * k on. The members describe the rank's first GPU.
+/// The GPU that a rank will use: the only visible GPU, otherwise the one whose index is the local rank. The
+/// local rank is the rank's index among the ranks of its host. A rank with k GPUs uses all visible ones if
+/// exactly k are visible, otherwise the k GPUs from index local_rank * k on. The members describe the rank's
+/// first GPU.
 struct RankGpu {
-  std::string uuid;     ///< empty: no GPU
-  std::string visible;  ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
-  std::int64_t index = -1;
-  int capability = 0;
+  std::string uuid;         ///< empty: no GPU
+  std::string visible;      ///< the CUDA_VISIBLE_DEVICES that selects it; empty: leave the variable as it is
+  std::int64_t index = -1;  ///< index among the visible GPUs or MIG devices; -1: no GPU
+  int capability = 0;       ///< compute capability, 90 for 9.0
   std::string missing_because;  ///< the reason if there is no GPU
   std::vector<std::string> warnings;
   std::optional<std::string> driver;   ///< the driver's version, if there is a GPU
@@ -46,7 +47,8 @@ struct SweepStart {
   Backend backend = Backend::host;
   std::string directory;  ///< the run directory
   std::string run_id;
-  nlohmann::json libraries = nlohmann::json::array();  ///< the rows of the run's libraries
+  /// The run's shared libraries with their methods, from `library_rows`.
+  nlohmann::json libraries = nlohmann::json::array();
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SweepStart, has_work, backend, directory, run_id, libraries)
 
@@ -59,14 +61,14 @@ using PendingListing = std::optional<std::future<std::string>>;
 /// MPI_Init, which changes the environment.
 PendingListing start_device_listing(const std::string& backend);
 
-/// Returns this rank's hardware. Creates no CUDA context, because a GPU may be full or in exclusive use; the
-/// worker (the process that runs the rank's trials) waits for such a GPU. Does not throw if a GPU fails.
+/// Returns this rank's hardware. Creates no CUDA context, because a GPU may be full or in exclusive use. The
+/// worker, the process that runs the rank's trials, waits for such a GPU. Does not throw if a GPU fails.
 /// @param listing result of `start_device_listing(backend)`
 /// @param gpus number of GPUs per rank
 RankFacts rank_facts(const World& world, const std::string& backend, PendingListing listing, int gpus = 1);
 
 /// Returns the number of OpenBLAS threads per worker: the usable CPUs divided by the number of local ranks
-/// that may use the same CPUs, or fewer if the environment requests fewer.
+/// that share them. Returns fewer if the environment requests fewer.
 /// @pre the rank is not bound to its part of the CPUs yet
 int worker_threads(const World& world);
 

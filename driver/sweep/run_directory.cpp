@@ -156,7 +156,7 @@ void check_run_directory(const std::filesystem::path& path, bool resume) {
   }
   if (!resume) require_empty(path, "");
   if (!resume) return;
-  // The folders of a job array also have `logs`, but no journal of their own.
+  // The folder of a job array also has `logs`, but no journal; `first` is then a run below it.
   const std::filesystem::path first = runs_under(path, /*by_journal=*/true).front();
   if (first == path && looks_like_run(path)) return;
   throw UsageError(fmt::format(
@@ -205,6 +205,7 @@ void RunDirectory::append(io::Record record) {
   const auto [at, fresh] = index_.try_emplace(record.key, contents_.records.size());
   if (fresh) {
     contents_.records.push_back(std::move(record));
+    // The number of notes before a record identifies the start of the run that wrote it.
     contents_.notes_before.push_back(contents_.notes.size());
   } else {
     contents_.records[at->second] = std::move(record);

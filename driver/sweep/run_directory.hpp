@@ -1,7 +1,7 @@
 #pragma once
-/// The run directory: plan.yaml, journal.jsonl (the journal: a record per trial, and notes on the run),
-/// results.h5 (the same records in HDF5), matrices/ (the matrices, for later trials), logs/, lock. A lock
-/// prevents two processes from using the directory at the same time.
+/// The run directory: plan.yaml, journal.jsonl, results.h5, matrices/, logs/ and lock. The journal has a
+/// record per trial, and notes on the run. results.h5 has the same records in HDF5. matrices/ keeps matrices
+/// for later trials. A lock prevents two processes from using the directory at the same time.
 
 #include <filesystem>
 #include <future>

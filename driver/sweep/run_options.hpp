@@ -24,10 +24,10 @@ struct RunOptions {
   bool lists_unexpected = true;
   /// False if the run directory is deleted afterwards; then no message suggests to resume the run.
   bool is_kept = true;
-  bool resume = false;        ///< continues the run in `output`
-  bool retry_failed = false;  ///< continues the run and repeats trials that failed
-  bool dry_run = false;       ///< prints the trials, runs nothing
-  std::string backend = "auto";
+  bool resume = false;           ///< continues the run in `output`
+  bool retry_failed = false;     ///< continues the run and repeats trials that failed
+  bool dry_run = false;          ///< prints the trials, runs nothing
+  std::string backend = "auto";  ///< "auto" or a backend: "cuda", "emulated" or "host"
   /// The reason why the sweep must not begin; empty if there is none. Only rank 0's value is used.
   std::string start_error;
   double time_limit = 0;        ///< seconds; 0: none
@@ -40,8 +40,9 @@ struct RunOptions {
   int gpus_per_rank = 1;
   std::string program = "gaussweep";  ///< the program's name on the command line
   std::string command_line;
-  /// Called when all trials of the plan were recorded before the time limit. Returns the plan that runs next,
-  /// which has these trials and more, or nothing if the run is complete. Only for a run of one rank.
+  /// `run --refine` and `try` set this function. It is called when all trials of the plan were recorded
+  /// before the time limit. Returns the plan that runs next, which has these trials and more, or nothing if
+  /// the run is complete. Only for a run of one rank.
   std::function<std::optional<io::Plan>(const io::JournalContents&)> next_plan;
   /// Called on rank 0 once all trials are recorded, unless the run stopped early.
   std::function<void(const io::JournalContents&)> at_end;

@@ -67,7 +67,8 @@ struct Session {
   int cpus = usable_cpus();
 };
 
-/// The plan, adapted to the GPUs of this run's ranks. `expansion` has its trials, and notes for the user.
+/// The plan, with the values that it gives for the GPU models of this run's ranks. `expansion` has the plan's
+/// trials, and notes for the user.
 struct Planned {
   Backend backend = Backend::host;
   io::Plan plan;
@@ -216,7 +217,7 @@ void note_start(RunDirectory& directory, const Session& session, const Planned& 
                                   library_rows(session.registry)});
 }
 
-/// Returns the description of this rank's worker.
+/// Returns the settings with which the supervisor starts this rank's worker.
 WorkerSpec worker_spec(const Session& session, const SweepStart& sweep_start) {
   WorkerSpec spec;
   spec.origin = this_origin(sweep_start.run_id, session.world.rank());
@@ -241,7 +242,7 @@ std::string log_of_rank(const std::filesystem::path& directory, int rank) {
   return directory / "logs" / fmt::format("rank-{}.log", rank);
 }
 
-/// Runs the supervisor of a rank other than 0. The loop in `coordinate` runs rank 0's.
+/// Runs the supervisor of a rank other than 0. The supervisor of rank 0 runs in `coordinate`.
 void serve_rank(const Session& session, const SweepStart& sweep_start) {
   World& world = session.world;
   try {
@@ -263,13 +264,14 @@ void serve_rank(const Session& session, const SweepStart& sweep_start) {
 
 /// The end of a sweep.
 struct SweepEnd {
-  std::string stopped_because;  ///< empty if it did not stop early
+  std::string stopped_because;  ///< the reason why the sweep stopped early; empty if it did not
   bool lost_its_ranks = false;  ///< true if trials are left because ranks were lost
 };
 
 /// Runs the coordinator and the supervisor of rank 0 until the sweep ends. Moves the trials out of
 /// `work.todo`.
-/// @param is_first_pass false for the later passes of `run --refine`, whose progress is not shown
+/// @param demand samples the number of runnable threads per CPU of this host
+/// @param is_first_pass false for the plans of `run_next_plans`, whose progress is not shown
 /// @param store_limit maximum bytes of the matrices in the run directory
 SweepEnd coordinate(const Session& session, const SweepStart& sweep_start, RunDirectory& directory,
                     Work& work, double store_limit, CpuDemand& demand, bool is_first_pass = true) {
@@ -303,7 +305,8 @@ SweepEnd coordinate(const Session& session, const SweepStart& sweep_start, RunDi
   return end;
 }
 
-/// Sets `planned` to the plan, adapted to the GPUs of this run's ranks, and to the plan's trials.
+/// Sets `planned` to the plan, with its values for the GPU models of this run's ranks, and to the plan's
+/// trials.
 void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
   std::vector<std::string> gpus;
   int lowest_capability = std::numeric_limits<int>::max();
@@ -317,8 +320,9 @@ void expand_for_ranks(const Session& session, io::Plan plan, Planned& planned) {
                                   planned.backend == Backend::cuda ? lowest_capability : 0, planned.files);
 }
 
-/// Runs the further plans of `run --refine`, which depend on the records (see RunOptions::next_plan). Each
-/// plan gets a new worker process, as each round (repetition of a plan's trials) does.
+/// Runs the further plans of `run --refine` and `try`, which depend on the records so far (see
+/// RunOptions::next_plan). Each plan gets a new worker process, as each round (repetition of a plan's trials)
+/// does.
 void run_next_plans(const Session& session, const SweepStart& sweep_start, RunDirectory& directory,
                     Planned& planned, Work& work, double store_limit, CpuDemand& demand, SweepEnd& end) {
   const RunOptions& options = session.options;

@@ -1,6 +1,6 @@
 #pragma once
-/// The top level of `gaussweep run`: reads the plan (the list of measurements), runs its trials (one method
-/// on one matrix each), and determines the exit code.
+/// The top level of `gaussweep run`: reads the plan, runs its trials, and determines the exit code. A plan is
+/// a list of measurements, a trial one method on one matrix.
 
 #include "driver/sweep/run_options.hpp"
 #include "kernels/registry/method.hpp"

@@ -1,5 +1,5 @@
-/// Limits the size of the run directory's matrix store: decides which matrices are stored, and removes
-/// matrices that no open trial (a trial without a record) needs.
+/// Limits the size of the matrix store, the folder matrices/ of the run directory. Decides which matrices are
+/// stored, and removes matrices that no open trial (a trial without a record) needs.
 
 #include "driver/sweep/store_keeper.hpp"
 
@@ -12,6 +12,7 @@ namespace gaussweep::driver {
 
 StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<Trial>& open)
     : store_(std::move(store)), limit_(limit) {
+  // Removes the partial files of killed writers.
   store_.tidy();
   for (const Trial& trial : open)
     for_stored(trial, [&](const MatrixRequest& request) { ++files_[request.digest].open_trials; });

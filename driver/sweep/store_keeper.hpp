@@ -1,8 +1,9 @@
 #pragma once
 /// Limits the size of the matrix store, the folder matrices/ of the run directory. Workers store a matrix
 /// there, so that later trials read it instead of making it again. This file decides which matrices are
-/// stored, and removes matrices that no open trial (a trial without a record) needs. Only the coordinator
-/// uses it, before it assigns a trial and after a trial ends. A digest is the hash that identifies a matrix.
+/// stored, and removes matrices that no open trial needs. A trial is one method on one matrix; it is open
+/// while it has no record. Only the coordinator uses this class, before it assigns a trial and after a trial
+/// ends. A digest is the hash that identifies a matrix.
 
 #include <cstdint>
 #include <deque>

@@ -1,6 +1,6 @@
 /// The supervisor, on every rank: requests trials from the coordinator on rank 0, sends them to its worker
 /// process and watches the worker. A worker that crashes, hangs or must abandon its trial is killed and
-/// replaced.
+/// replaced. A trial is one method on one matrix.
 
 #include "driver/sweep/supervisor.hpp"
 

@@ -37,7 +37,7 @@ class Supervisor {
   Supervisor(MessagePort& port, WorkerSpec spec, const Registry& registry,
              StartWorker start = start_worker_process, Clock clock = {});
   /// Handles messages and timeouts. Waits for the worker at most `wait_ms`. Reports errors to the
-  /// coordinator; throws only if that fails.
+  /// coordinator; throws only if it cannot report.
   void step(int wait_ms);
   /// Returns true once the rank has sent `Finished`.
   bool finished() const { return state_ == State::finished; }
@@ -64,7 +64,8 @@ class Supervisor {
   /// Ends the worker because of `cause`. The running trial has then failed; without a running trial, the
   /// worker's start has failed.
   void handle_worker_end(io::Status status, const std::string& cause);
-  /// Replaces the worker after its trial failed. Keeps the record until the new worker has passed its probe.
+  /// Replaces the worker after its trial failed, and keeps the trial's record. The record is sent only if a
+  /// second worker fails, too, and its replacement passes the probe.
   void handle_failed_trial(io::Record record);
   /// Handles the messages that arrive within `wait_ms`, then checks the timeouts.
   void handle_worker_messages(int wait_ms);
@@ -123,7 +124,7 @@ class Supervisor {
   StartWorker start_;  ///< starts a worker process
   Clock clock_;
   std::unique_ptr<WorkerProcess> worker_;
-  /// The device as the first worker described it. Later workers reuse its measured peaks.
+  /// The device as the first worker described it. Later workers reuse its measured peak rates.
   std::optional<io::DeviceRow> device_;
   State state_ = State::no_worker;
   std::int64_t worker_round_ = 0;  ///< the round of the trials that the worker got; 0: none yet

@@ -1,4 +1,5 @@
-/// Selects the trials that a started or resumed run still has to do, and counts how its trials ended.
+/// Selects the trials (one method on one matrix each) that a started or resumed run still has to do, and
+/// counts how they ended.
 
 #include "driver/sweep/work.hpp"
 

@@ -31,12 +31,12 @@ void note_unplanned(RunDirectory& directory, const std::vector<Trial>& trials);
 /// Records the trials that cannot run here, and removes them from `work.todo`.
 void record_skipped(RunDirectory& directory, Work& work, const Registry& registry);
 
-/// Returns a line per method of which all trials in some precision are skipped, with the number of these
-/// trials and the reason of the first.
+/// Returns a line per method of which all trials in some precision are skipped. The line has the number of
+/// these trials and the reason of the first.
 std::vector<std::string> skipped_methods(const std::vector<Trial>& trials);
 
-/// Returns a line per method with trials that the plan lets run, but that were skipped when they were due,
-/// for example because they do not fit in memory: "gesv/lapack: 2 trials skipped, needs 53.6 GiB of host
+/// Returns a line per method with trials that the plan lets run, but that were skipped when they were due. An
+/// example is a trial that does not fit in memory: "gesv/lapack: 2 trials skipped, needs 53.6 GiB of host
 /// memory …".
 std::vector<std::string> skipped_in_run(const Work& work, const io::JournalContents& journal);
 
@@ -61,7 +61,8 @@ std::string exit_text(int code, const Outcome& outcome);
 /// Returns the keys of the trials to do whose last record is a failure.
 std::vector<std::string> failed_before(const Work& work, const io::JournalContents& journal);
 
-/// Logs the number of trials that failed before this run and pass now. @param failed as of `failed_before`
+/// Logs the number of trials that failed before this run and pass now. @param failed the result of
+/// `failed_before`
 void log_repaired(const std::vector<std::string>& failed, const io::JournalContents& journal);
 
 /// Returns the command that continues a run, with the options that it still needs. In a batch job returns the

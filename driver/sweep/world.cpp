@@ -69,7 +69,8 @@ cpu_set_t usable_cpu_set() {
 
 /// Returns the seconds between SIGTERM and SIGKILL if Open MPI's mpirun started this process, otherwise
 /// infinity. If mpirun gets SIGINT, SIGTERM or SIGHUP, it sends its ranks SIGTERM after this delay, and
-/// SIGKILL after the same delay again. The exit code of mpirun is then always 1 (seen with Open MPI 4.1.4).
+/// SIGKILL after the same delay again. The default delay is 1 s. The exit code of mpirun is then always 1
+/// (seen with Open MPI 4.1.4).
 double launcher_sigkill_delay() {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", ::getppid())), name);

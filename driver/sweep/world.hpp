@@ -4,8 +4,8 @@
 ///
 /// `send` and `receive` never block, because two ranks that send to each other, or a frozen rank, would stop
 /// the sweep. They start MPI requests, and every call progresses all pending requests. The protocol limits
-/// the number of pending messages: a supervisor gets a batch of trials only on request, and it starts no
-/// trial while `unsent_bytes()` exceeds the supervisor's limit.
+/// the number of pending messages. A supervisor gets a batch of trials only on request, and starts no trial
+/// while `unsent_bytes()` exceeds its limit.
 
 #include <deque>
 #include <limits>
