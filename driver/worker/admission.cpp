@@ -55,7 +55,7 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
   result.device_bytes = static_cast<double>(
       staging_bytes(method, trial.shape, trial.parameters, element_bytes(trial.precision), copies));
   // With repeated uploads, the verification uploads the inputs, in addition to the answer, after the memory
-  // of the runs is freed. On several GPUs this does not add to the footprint: if the operands do not fit on
+  // of the runs is freed. On several GPUs this does not add to the footprint. If the operands do not fit on
   // the first GPU, the verification runs on the CPU.
   if (on_gpu && uploads_again && gpus_of(method, trial.shape, trial.parameters) == 1)
     result.device_bytes = std::max(result.device_bytes, operands.inputs + operands.answer);
@@ -69,9 +69,9 @@ Footprint footprint(const Method& method, const Trial& trial, Pristine pristine)
                                  ? static_cast<double>(pinned_bytes(method, trial.shape, trial.parameters,
                                                                     element_bytes(trial.precision)))
                                  : 0;
-  // The trial's right-hand sides are part of `inputs`. Three more sets of vectors of this size are in memory:
-  // the trial's known solutions, and the right-hand sides and known solutions that are stored with the
-  // matrix.
+  // The trial's right-hand sides are part of `inputs`. Three more sets of vectors of this size are in memory.
+  // They are the trial's known solutions, and the right-hand sides and known solutions that are stored with
+  // the matrix.
   result.host_bytes = operands.inputs + 3 * operands.vectors +
                       std::max(answers + working_copies + pinned_copy, generation_bytes(trial));
   return result;
@@ -110,8 +110,8 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   const auto on_device = [&](const Footprint& need) {
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
-  // A trial with pinned host memory whose pristine inputs and working copies fit on the device never uploads
-  // again, even if host memory is short: repeated uploads would use pageable memory.
+  // Repeated uploads would use pageable memory. A trial with pinned host memory whose pristine inputs and
+  // working copies fit on the device therefore never uploads again.
   const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
   const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
   const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;
@@ -143,7 +143,8 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
                     bytes_text(host.free), bytes_text(host.limit))};
   };
   // A trial on the CPU uploads nothing, so the text has only its smallest footprint. Its `host_bytes` include
-  // its `device_bytes`. Only for the vendor's run, whose host memory was checked before, the latter decide.
+  // its `device_bytes`. For the run of the vendor's method, whose host memory was checked before, only
+  // `device_bytes` decide.
   if (is_on_cpu && on_host(uploading_again) == Fit::fits)
     return lacks_host_memory(uploading_again.device_bytes, uploading_again.device_bytes,
                              {memory.device_total, memory.device_free});

@@ -16,7 +16,7 @@ namespace gaussweep::driver {
 struct Footprint {
   double device_bytes = 0, host_bytes = 0;
 };
-/// Returns the memory of a trial. @param pristine the location of the inputs that are copied before every run
+/// Returns the memory that a trial needs. @param pristine the location of its pristine inputs
 Footprint footprint(const Method& method, const Trial& trial, Pristine pristine = Pristine::on_device);
 /// Returns true if a trial can keep its pristine inputs on the host and upload them before every run. This is
 /// impossible if several runs are timed as one sample and each of them overwrites its inputs.
@@ -30,8 +30,8 @@ enum class Fit {
   not_now,  ///< enough memory would be free if other processes did not use it
   never     ///< the device or host has too little memory
 };
-/// Compares the needed bytes with the free bytes, and with 90 % of `total`, all bytes of the device or host:
-/// the system itself uses a part of the memory.
+/// Compares the needed bytes with the free bytes, and with 90 % of `total`, all bytes of the device or host.
+/// The other 10 % are for the system itself.
 Fit fit_of(double need, double free, double total);
 
 /// Free and total memory of a trial's device and of the host.
@@ -47,16 +47,16 @@ struct Admission {
   Fit fit = Fit::fits;
   std::string reason;
 };
-/// The text of `reason` if every run uploads the operands again, because the device has no room for both the
-/// working copies and the pristine inputs.
+/// The value of `Admission::reason` if every run uploads the operands again. The device then has no room for
+/// both the working copies and the pristine inputs.
 inline constexpr const char* uploaded_again =
     "operands uploaded again for every run: the device has room for them once";
 /// Appended to `uploaded_again` if the plan requests pinned host memory.
 inline constexpr const char* not_pinned =
     "host memory is pageable, not pinned: operands are uploaded again for every run";
 /// Decides if a trial fits into memory. The pristine inputs are on the device if they fit there in addition
-/// to the working copies, otherwise on the host. A trial on the CPU makes no second copy of large inputs: the
-/// inputs on the host are the pristine inputs, unless the plan requests pinned memory.
+/// to the working copies, otherwise on the host. A trial on the CPU makes no second copy of large inputs. The
+/// inputs on the host are then the pristine inputs, unless the plan requests pinned memory.
 Admission admit(const Method& method, const Trial& trial, const FreeMemory& memory);
 
 }  // namespace gaussweep::driver

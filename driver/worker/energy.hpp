@@ -19,8 +19,8 @@ struct EnergyMeter {
   Clock clock;
 };
 
-/// Returns a meter of several devices. Its counter is the sum of the devices' counters. It advances only when
-/// every device's counter has advanced. @pre the list is not empty
+/// Returns a meter of several devices. Its counter is the sum of the devices' counters. This sum advances
+/// only when every device's counter has advanced. @pre the list is not empty
 EnergyMeter sum_of(std::vector<EnergyMeter> meters);
 
 /// The energy per run. Values that the sensors do not give are NaN, and then `source` is empty.
@@ -40,13 +40,14 @@ using DoRuns = std::function<void(std::int64_t count, bool with_runs)>;
 /// Measures the energy per run. Restores the operands and runs the method for `seconds`, then only restores
 /// the operands for `seconds` / 2. The result is the difference of the two energies per run.
 ///
-/// With an energy counter: reads the counter at one of its steps while the device is idle, and at its second
-/// step after the last run. Subtracts the idle energy before and after the runs. The uncertainty is (busy -
-/// idle power) * (time between steps) / 2, because the power changes at an unknown time between two steps.
+/// With an energy counter: reads the counter at a step while the device is idle, and at the second step after
+/// the last run. Subtracts the idle energy before and after the runs. The power changes at an unknown time
+/// between two steps. The uncertainty is therefore half of the power difference (busy minus idle) times the
+/// time between steps, divided by the number of runs.
 ///
 /// Without a counter: reads the power after every few milliseconds of runs and integrates by the trapezoid
-/// rule. Power sensors lag, so the readings begin after `seconds` of runs. The uncertainty is half the range
-/// of the readings, divided by the square root of their number.
+/// rule. Power sensors lag, so the readings begin after `seconds` of runs. The relative uncertainty is half
+/// the range of the readings, divided by their mid-range and by the square root of their number.
 ///
 /// The sensors' own error, about 5 % for NVIDIA's, is not included.
 /// @param run_seconds approximate time of one run

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t extra_cache_bytes = std::size_t{1} << 30;
 
 /// Returns log10(error / reference_error) of two backward errors. Replaces errors below the unit roundoff by
-/// the unit roundoff, because differences below it are accidental.
+/// the unit roundoff, because errors below it differ only by chance.
 double digits_lost(double error, double reference_error, Precision precision) {
   const double roundoff = roundoff_of(precision);
   if (!std::isfinite(error) || !std::isfinite(reference_error)) return io::Record::unknown;
@@ -137,6 +137,7 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
   std::string note = admission.reason;
   HeldAnswer<T> answer;
   try {
+    // A first try that fails must leave `record` unchanged for the second.
     io::Record filled = record;
     answer = measure(trial, method, held, admission.pristine, filled);
     record = std::move(filled);
@@ -156,7 +157,8 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
 }
 
 Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_reference) {
-  // Trials with at most this number of bytes are so short that a query of the free memory would delay them.
+  // Trials with at most this number of bytes (64 MiB) are so short that a query of the free memory would
+  // delay them.
   constexpr double small_trial_bytes = 0x1p26;
   constexpr double query_interval = 1;  // maximum seconds between two queries
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -284,7 +286,8 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
   StoreWriter::Pause pause(store_, /*max_seconds=*/0);
-  // Runs one warm-up, or the plan's whole warm-up if the plan gives a time for it (warmup_seconds).
+  // Runs the method once untimed. If the plan gives the warm-up as a time (warmup_seconds), runs the plan's
+  // whole warm-up.
   warm_up(run, trial.sampling, trial.sampling.warmup_seconds > 0 ? 0 : trial.sampling.warmup - 1);
   pause.wait_until_paused(pause_timeout(as_vendor.backend));
   if (trial.sampling.cold) run.run_cold();

@@ -1,7 +1,7 @@
 #pragma once
-/// Runs one trial (one method on one matrix) in the worker process: inputs, warm-up, timed samples, stages
-/// (the parts of a run that the method marks), verification, and the comparison with the answer of the
-/// vendor's method. The result is a record.
+/// Runs one trial (one method on one matrix) in the worker process: inputs, warm-up, timed samples, stages,
+/// verification, and the comparison with the vendor's method. Stages are the parts of a run that the method
+/// marks. The vendor's method is a library routine, such as cuSOLVER's. The result is a record.
 
 #include <functional>
 #include <memory>
@@ -25,7 +25,8 @@ class Executor {
  public:
   /// @param context of the worker's device; must outlive the executor
   /// @param store writes new matrices to the run directory
-  /// @param begin_step called with the name of each step that begins; errors and records name the step
+  /// @param begin_step called with the name of each step (such as "samples") that begins; errors and records
+  /// name the step
   Executor(const Registry& registry, Context& context, StoreWriter& store, Origin origin,
            std::function<void(const std::string&)> begin_step);
   ~Executor();
@@ -41,8 +42,8 @@ class Executor {
   Context& context() { return context_; }
 
  private:
-  /// Checks that a trial can run on `gpus` GPUs, i.e. that the worker has enough GPUs, that they have peer
-  /// access, and that several GPUs support the trial's settings.
+  /// Checks that a trial can run on `gpus` GPUs. The worker must have enough GPUs with peer access, and
+  /// several GPUs must support the trial's settings.
   /// @throws NotOffered otherwise; the trial is then recorded as skipped
   void require_gpus(const Trial& trial, int gpus) const;
   template <class T>
@@ -52,7 +53,8 @@ class Executor {
   Held<T>& hold_inputs(const Trial& trial, io::Record& record);
   template <class T>
   class Measurement;
-  /// Runs and verifies a trial and fills the record (measurement.cpp). Returns the last sample's answer.
+  /// Runs and verifies a trial and fills the record (measurement.cpp). Returns the answer of the last sample
+  /// (timed run).
   template <class T>
   HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
                         io::Record& record);
@@ -75,6 +77,7 @@ class Executor {
   /// frees memory that is held for earlier trials.
   /// @param is_reference true for the vendor's run, during which the trial's inputs and answer stay in memory
   Admission admit_run(const Trial& trial, const Method& method, bool is_reference);
+  /// Returns the reader of the sensors (clocks, power, temperature) of the worker's GPU.
   GpuSampler& sampler();
 
   const Registry& registry_;

@@ -1,5 +1,5 @@
-/// Keeps data between trials with the same inputs: the inputs, and the reference, i.e. the answer of the
-/// vendor's method, with which other methods' answers are compared.
+/// Keeps data between trials with the same inputs: the inputs and the reference. The reference is the answer
+/// of the vendor's method, with which other methods' answers are compared.
 
 #include "driver/worker/held.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The data that a worker keeps between trials with the same inputs: the inputs, and the reference, i.e. the
-/// answer of the vendor's method, with which other methods' answers are compared.
+/// The data that a worker keeps between trials with the same inputs: the inputs and the reference. The
+/// reference is the answer of the vendor's method, with which other methods' answers are compared.
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,8 @@
 
 namespace gaussweep::driver {
 
-/// An answer whose elements are on the host, on the worker's device, or on both.
+/// An answer x (the matrix or vectors that a method computes), with elements on the host, on the worker's
+/// device, or on both.
 template <class T>
 struct HeldAnswer {
   Answer<T> answer;  ///< the sizes of x are always set; the elements of x may be missing on the host
@@ -57,12 +58,12 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 template <class T>
 class Held {
  public:
-  std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host
+  std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host: A, and B if the problem has it
   HeldAnswer<T> reference;                ///< the vendor's answer
 
-  /// Moves the copies on the device to the caller if they are of the inputs `prepared`; if only A is the
-  /// same, moves A alone. Returns an empty `Resident` if A differs, or if the bits on the device have changed
-  /// since the upload.
+  /// Moves the device copies to the caller if they are copies of the inputs `prepared`. If only their A is
+  /// the trial's A, moves A alone. Returns an empty `Resident` if A differs, or if the bits on the device
+  /// have changed since the upload.
   /// @throws DeviceError
   Resident<T> take_resident(Context& context);
   /// Keeps the pristine inputs of a finished run on the device.

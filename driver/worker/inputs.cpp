@@ -1,5 +1,6 @@
-/// Prepares the operands of a trial on the host: generates or reads them, and reuses them while consecutive
-/// trials have the same matrix. Matrices are stored in the run directory for later trials.
+/// Prepares the operands of a trial (one method on one matrix) on the host. Generates or reads the operands,
+/// and reuses them while consecutive trials have the same matrix. Matrices are stored in the run directory
+/// for later trials.
 
 #include "driver/worker/inputs.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The operands of a trial on the host. They are generated or read, written to the run directory in the
-/// background, and reused while consecutive trials have the same matrix.
+/// The operands of a trial (one method on one matrix) on the host. They are generated or read, written to the
+/// run directory in the background, and reused while consecutive trials have the same matrix.
 
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-/// Implements Executor::measure, which measures a trial (one method on one matrix) in steps: operands,
+/// Implements Executor::measure, which measures a trial (one method on one matrix). Its steps are operands,
 /// warm-up, timed samples, verification, extra passes (stages, launches, energy), and the record. Pristine
 /// inputs are the unmodified copy from which every run restores its operands.
 #include <algorithm>
@@ -29,8 +29,8 @@ namespace gaussweep::driver {
 
 namespace {
 
-/// If a run takes longer than this, the warm-up gives the times of the stages (named parts of a run). No
-/// extra pass is then needed, because the few milliseconds to load the kernels are negligible.
+/// If a run takes longer than this number of seconds, the warm-up gives the times of the stages (named parts
+/// of a run). No extra pass is then needed, because the few milliseconds to load the kernels are negligible.
 constexpr double long_run_seconds = 1;
 
 /// When, and from which memory, a trial's operands are transferred to its device.
@@ -79,9 +79,11 @@ bool is_whole_run(const std::vector<io::Stage>& stages) {
 template <class T>
 void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& sampling, double median,
                      StoreWriter& store) {
-  constexpr double min_queue_fraction = 0.5;  // fraction of the run time spent on launching kernels
-  constexpr double short_seconds = 5e-4;      // up to this run time the latency of the first launch matters
-  constexpr double min_ratio = 1.1;           // launch-bound if run time / replay time is larger
+  // Launches take long if (queue time) / (run time) is at least this.
+  constexpr double min_queue_fraction = 0.5;
+  // Up to this run time in seconds, the latency of the first launch matters.
+  constexpr double short_seconds = 5e-4;
+  constexpr double min_ratio = 1.1;  // launch-bound if run time / replay time is larger
   const bool launches_take_long = record.queue_seconds >= min_queue_fraction * median;
   if (!launches_take_long && median > short_seconds) {
     record.launch_bound = 0;
@@ -155,7 +157,7 @@ bool is_too_short(const io::Record& record, const Peaks& peaks, const Trial& tri
   return record.seconds_median * max_roofline_excess * static_cast<double>(trial.gpus) < min_seconds;
 }
 
-/// Up to this order the forward error of an inverse takes less than a second.
+/// Up to this order the estimate of an inverse's forward error takes less than a second.
 constexpr std::int64_t max_inverse_order = 8192;
 
 /// Returns true if the forward error of the inverse is estimated. `try` shows the estimate, so only matrices
@@ -315,9 +317,9 @@ class Executor::Measurement {
     record_.history = report.history;
   }
 
-  /// Compares the digests of a sample's answers, one per working set (copy of the operands), with the digest
-  /// of the first answer. Immediately verifies an answer that differs. Copies the first answer, so that it
-  /// can be verified later.
+  /// Compares the digests (hashes) of a sample's answers with the digest of the first answer. A sample has
+  /// one answer per working set (copy of the operands). Immediately verifies an answer that differs. Copies
+  /// the first answer, so that it can be verified later.
   void compare_answers(const std::vector<std::uint64_t>& digests) {
     if (!first_digest_) {
       first_digest_ = digests.front();
@@ -375,8 +377,8 @@ class Executor::Measurement {
     record_.verify_seconds = now_seconds() - start;
   }
 
-  /// Runs the extra passes, which use the operands of the runs. Keeps the inputs on the device for the next
-  /// trial.
+  /// Runs the extra passes, which use the operands of the runs. Also keeps the inputs on the device for the
+  /// next trial.
   void finish_runs() {
     if (executor_.registry_.reference(trial_.problem, trial_.backend, trial_.shape.batch) != nullptr)
       keep_on_device();
@@ -508,7 +510,7 @@ class Executor::Measurement {
   const int gpus_;
   const Transfer transfer_;
   std::optional<MethodRun<T>> run_;
-  /// Digests of the first and the last sample's answer, and all digests that differ from the first.
+  /// Digest (hash) of the first sample's answer, and all digests of later answers that differ from it.
   std::optional<std::uint64_t> first_digest_;
   std::set<std::uint64_t> other_digests_;
   std::optional<HeldAnswer<T>> first_answer_;  ///< a copy of the first answer; freed if all answers are equal

@@ -15,7 +15,8 @@ using DeviceMaker = std::function<std::unique_ptr<Device>(Backend)>;
 /// Returns the first GPU that this process sees, or the CPU. @throws DeviceError
 std::unique_ptr<Device> make_worker_device(Backend backend);
 
-/// Returns the device facts for records. The UUID of a MIG device is its name in CUDA_VISIBLE_DEVICES.
+/// Returns the facts about the device that records contain. The UUID of a MIG device is its name in
+/// CUDA_VISIBLE_DEVICES.
 DeviceInfo worker_device_info(const Device& device);
 
 /// Runs a small computation whose result is known exactly; takes milliseconds. A kernel generates matrices on

@@ -1,5 +1,5 @@
-/// Takes samples of a method until their median is precise enough, or a limit on their number or time is
-/// reached.
+/// Takes samples (times of runs) of a method until their median is precise enough, or a limit on their number
+/// or time is reached.
 
 #include "driver/worker/sampling.hpp"
 
@@ -9,7 +9,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns the standard error of the median, relative to the median.
+/// Returns the standard error of the median, relative to the median: sqrt(pi / 2) times that of the mean.
 double error_of_median(const Statistics& s) {
   return median_to_mean_error * relative_sigma(s.q1, s.median, s.q3, s.count) /
          std::sqrt(static_cast<double>(s.count));

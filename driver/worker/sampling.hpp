@@ -1,6 +1,6 @@
 #pragma once
-/// Warm-up and timed samples of a method: decides how often a trial's method runs. A sample is the time of
-/// one run, or of several runs together.
+/// Warm-up and timed samples of a method: decides how often the method of a trial (one method on one matrix)
+/// runs. A sample is the time of one run, or of several runs together.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,8 @@
 namespace gaussweep::driver {
 
 /// Runs the method until the plan's warm-up is done.
-/// @param counted number of warm-up runs that the caller does itself; this function does fewer by this number
+/// @param counted number of the plan's warm-up runs that the caller does itself, so that this function leaves
+/// them out
 template <class T>
 void warm_up(MethodRun<T>& run, const Sampling& sampling, std::int64_t counted) {
   const double start = now_seconds();
@@ -38,20 +39,21 @@ struct Samples {
   std::int64_t enough = -1;
   /// Returns the statistics of the samples that are not discarded, or of all samples if all were throttled.
   Statistics times() const;
-  /// True if samples are discarded and taken again when the GPU throttled its clock during the sample.
+  /// True if a sample during which the GPU throttled its clock is discarded and taken again.
   bool throttled_again = false;
 };
 
 /// Takes samples until the plan's rule is met.
 ///
-/// Without a noise limit: takes `max_samples` samples, or fewer if `seconds` have passed and at least
-/// `min_samples` were taken. With a noise limit: also stops, after `min_samples`, once the standard error of
-/// the median is at most `noise` * median. The standard error of the median is sqrt(pi / 2) sigma /
-/// sqrt(count) for normal noise, with sigma from the quartiles (`relative_sigma`).
+/// Without a noise limit (`sampling.noise` is 0): takes `max_samples` samples, or fewer if `seconds` have
+/// passed and at least `min_samples` were taken. With a noise limit: also stops, after `min_samples`, once
+/// the standard error of the median is at most `sampling.noise` * median. For normal noise, this standard
+/// error is sqrt(pi / 2) sigma / sqrt(count). Here count is the number of samples, and sigma their standard
+/// deviation, estimated from the quartiles (`relative_sigma`).
 ///
-/// The rule limits the error of the median, because the median is reported and compared. (The stdrel
-/// criterion of nvbench limits the scatter of single samples, which more samples do not reduce for a
-/// launch-bound method.) If throttled samples are discarded, at most 2 * `max_samples` samples are taken.
+/// The rule limits the error of the median, because the median is reported and compared. In contrast, the
+/// stdrel criterion of nvbench limits the scatter of single samples, which more samples do not reduce. If
+/// throttled samples are discarded, at most 2 * `max_samples` samples are taken.
 /// @param take takes one sample
 /// @param now returns the clock in seconds
 Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>& take,

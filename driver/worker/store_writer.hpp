@@ -1,7 +1,8 @@
 #pragma once
 /// A worker's access to the matrices that the run directory stores. Reads are synchronous. Writes are queued
 /// to a background thread ("the store's thread"), which pauses while runs are timed. The worker sends a
-/// trial's record without waiting until the trial's matrices are written.
+/// trial's record (its result) without waiting until the trial's matrices are written. A matrix is written in
+/// blocks, between which the thread can pause.
 ///
 /// The HDF5 library may be built without thread safety, so any other use of HDF5 in this process must run in
 /// `while_paused`.
@@ -65,8 +66,8 @@ class StoreWriter {
   template <class T>
   void put(const std::string& digest, const io::SystemView<T>& system, io::MatrixAttributes attributes,
            std::shared_ptr<const void> owner);
-  /// Returns true if a trial may allocate `bytes` in addition to the queued matrices: if the queue is empty,
-  /// or if queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
+  /// Returns true if a trial may allocate `bytes` in addition to the queued matrices. The queue must be
+  /// empty, or queued bytes + `bytes` <= 2 * (largest matrix so far) + 1 GiB.
   /// @param matrix_bytes bytes of the trial's matrix alone; may become the largest matrix so far
   bool has_room(std::size_t bytes, std::size_t matrix_bytes);
   /// Waits until `has_room` is true.

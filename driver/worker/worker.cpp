@@ -1,5 +1,5 @@
-/// The worker process: runs the trials that its supervisor sends over file descriptor 3, one at a time, and
-/// ends if its supervisor ends.
+/// The worker process: runs the trials (one method on one matrix each) that its supervisor sends over file
+/// descriptor 3. It runs one trial at a time, and ends if its supervisor ends.
 
 #include "driver/worker/worker.hpp"
 
@@ -29,7 +29,7 @@ namespace {
 
 using message::WorkerEnd;
 
-constexpr double peak_seconds = 0.2;  // time to measure the device's peaks
+constexpr double peak_seconds = 0.2;  // seconds to measure the device's peak rates
 
 io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peaks& peaks) {
   io::DeviceRow row;
@@ -52,7 +52,7 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
 struct Failure {
   io::Status status;
   std::string message;
-  bool fatal;            ///< true if this process cannot continue
+  bool fatal;            ///< true if this process cannot use its device any more
   bool for_now = false;  ///< true if the cause may be temporary; a resumed run repeats the trial
 };
 

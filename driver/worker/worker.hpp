@@ -1,8 +1,9 @@
 #pragma once
 /// The worker process, a child of its rank's supervisor. It owns the rank's GPUs (by CUDA_VISIBLE_DEVICES) or
-/// CPU cores. It runs the trials that the supervisor sends over file descriptor 3, one at a time, and ends if
-/// the supervisor ends. The messages are in protocol/messages.hpp. File descriptor 4 is shared memory, to
-/// which the worker writes the current step of a trial (system/step_note.hpp). It does not use MPI.
+/// CPU cores, and does not use MPI. It runs the trials (one method on one matrix each) that the supervisor
+/// sends over file descriptor 3, one at a time. It ends if the supervisor ends. The messages are in
+/// protocol/messages.hpp. File descriptor 4 is shared memory, to which the worker writes the current step of
+/// a trial (system/step_note.hpp).
 
 #include "driver/worker/probe.hpp"
 #include "kernels/registry/method.hpp"
