@@ -1,5 +1,7 @@
 /// Implements `gaussweep compare`: compares the times and statuses of runs, builds, or GPU or CPU models. The
-/// old records are called base, the new ones new or `now`. A pair is a trial that both have.
+/// old records are called base, the new ones new or `now`. A pair is a trial (one method on one matrix) that
+/// is in both sets of records. A place is the hardware model that a trial ran on: a GPU model, or a CPU model
+/// with its number of threads.
 
 #include "driver/compare/compare.hpp"
 
@@ -33,7 +35,8 @@ namespace {
 constexpr int max_sets = 1000;
 // Without --all, the table of ratios between two models has at most this number of rows and of sizes.
 constexpr std::size_t max_ratio_rows = 60, max_ratio_sizes = 8;
-constexpr double notable_raise = 1.5;  // the smallest quotient of measured and usual scatter that gets a note
+// The smallest (measured scatter of times) / (usual scatter) that gets a note.
+constexpr double notable_raise = 1.5;
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< paths; the last one is the new set, the others are the base
@@ -42,12 +45,12 @@ struct CompareOptions {
   std::vector<std::string> only;  ///< some of `kinds`
   std::size_t limit = 0;
   bool all = false, same_models = false, models = false;
-  /// Begins the commands that the output suggests: "gaussweep compare A B "; empty: the user's command.
+  /// The start of the commands that the output suggests: "gaussweep compare A B "; empty: the user's command.
   std::string command;
 };
 
-/// The allowed values of --only: names of verdicts (Verdict in compare.hpp), "worse" for a worse status, and
-/// "repaired" for a trial that failed before and passes now.
+/// The allowed values of --only. Most are names of verdicts on times (Verdict in compare.hpp). "worse" stands
+/// for a worse status, "repaired" for a trial that failed before and passes now.
 const std::vector<std::string> kinds{"same",       "faster", "slower",  "unclear",
                                      "host-bound", "worse",  "repaired"};
 
@@ -175,7 +178,7 @@ std::vector<io::Results> load_sets(const CompareOptions& options) {
   return sets;
 }
 
-/// Prints a note per backend and device whose times scatter much more than usual.
+/// Prints a note per backend and GPU or CPU model whose times scatter much more than usual.
 void print_noise(const Comparison& comparison, std::size_t width) {
   for (const RunNoise& noise : comparison.noise) {
     const double raised = std::max(noise.excess_scatter_short, noise.excess_scatter_long);
@@ -268,7 +271,8 @@ void print_comparison(const Comparison& comparison, const Comparison& shown, std
     fmt::print("\n{}{}", comment_lines_if_latex(title, format), render_shown(table, format, width));
     print_hidden(rows - table.rows.size(), "more row");
   };
-  // Crossovers are about all sizes of a method, not about the trials that --only chooses.
+  // A crossover is a size at which one model overtakes the other. It depends on all sizes of a method, not
+  // only on the trials that --only chooses.
   const std::vector<Crossover>& crossovers = comparison.crossovers;
   const bool have_one_finding = std::all_of(crossovers.begin(), crossovers.end(), [&](const Crossover& each) {
     return std::isnan(each.n) && each.finding == crossovers.front().finding;
@@ -364,7 +368,8 @@ nlohmann::ordered_json models_json(const ModelComparison& comparison) {
 void print_models(const ModelComparison& comparison, const CompareOptions& options) {
   const std::size_t width = output_width(), prose = prose_width();
   std::size_t rows = 0;
-  // Each task has two further rows: the fastest method, and the predicted ratio.
+  // Each task (problem with sizes and matrix) has two further rows: the fastest method, and the predicted
+  // ratio.
   for (const ModelTask& task : comparison.tasks) rows += 2 + task.methods.size();
   const bool is_filtered = !options.filter.problems.empty() || !options.filter.methods.empty();
   const bool with_methods = options.all || is_filtered || rows <= max_ratio_rows;

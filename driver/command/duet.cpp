@@ -1,4 +1,5 @@
-/// Implements `gaussweep duet`: alternates this build and another build trial by trial, then compares them.
+/// Implements `gaussweep duet`: alternates this build and another build trial by trial, then compares them. A
+/// trial is one method on one matrix.
 
 #include "driver/duet/duet.hpp"
 

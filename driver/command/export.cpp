@@ -1,4 +1,5 @@
-/// Implements `gaussweep export`: writes records as CSV, JSON, JSON lines, JUnit XML or SQLite.
+/// Implements `gaussweep export`: writes records (results of trials) as CSV, JSON, JSON lines, JUnit XML or
+/// SQLite.
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

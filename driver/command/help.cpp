@@ -126,8 +126,8 @@ void describe_command(const CLI::App& command, const std::string& path, std::str
 /// Possible values, by the name of an option.
 using Choices = std::map<std::string, std::vector<std::string>>;
 
-/// Returns the possible values of the option `name`: the option's own list if it has one, otherwise the list
-/// in `known`, such as the ids of the methods for "method".
+/// Returns the possible values of the option `name`, from the option's own list if it has one. Otherwise
+/// returns the list in `known`, such as the ids of the methods for "method".
 std::vector<std::string> choices_of(const CLI::Option& option, const std::string& name,
                                     const Choices& known) {
   const std::string type = option.get_type_name();  // "TEXT:{table,csv,json}"

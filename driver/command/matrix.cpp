@@ -48,7 +48,7 @@ void refuse_options_of_other_kinds(const CLI::App& generate, MatrixKind kind, co
     throw UsageError("--mode: is for an spd matrix of a chosen condition; give --condition as well");
 }
 
-/// Returns the spec that the options describe. @throws UsageError, io::InputError
+/// Returns the specification of the matrix that the options describe. @throws UsageError, io::InputError
 MatrixSpec spec_of(GenerateOptions& options) {
   MatrixSpec spec = options.spec;
   spec.kind = parse_kind(options.kind);
@@ -83,7 +83,8 @@ MatrixSpec spec_of(GenerateOptions& options) {
 void generate_matrix(const CLI::App& generate, GenerateOptions& options) {
   refuse_options_of_other_kinds(generate, parse_kind(options.kind), options.kind);
   MatrixSpec spec = spec_of(options);
-  spec.dominant = generate.count("--condition") == 0;  // makes spd matrices definite
+  // An spd matrix without --condition gets a dominant diagonal.
+  spec.dominant = generate.count("--condition") == 0;
   const Precision precision = parse_precision(options.precision);
   is_hdf5_ending(options.output);  // throws for other endings before any work is done
   std::vector<std::string> inputs;

@@ -22,7 +22,8 @@ Precision parse_precision(const std::string& text);
 /// Parses the value of --seed, 0 to 2^63 - 1 as in plans. @throws io::InputError
 std::uint64_t parse_seed(const std::string& text);
 
-/// Generates a matrix and writes it atomically. If nrhs > 0, also writes x_true and b = A x_true (HDF5 only).
+/// Generates a matrix and writes it atomically. If nrhs > 0, also writes nrhs known solutions x_true and the
+/// right-hand sides b = A x_true (HDF5 only).
 /// @throws UsageError if the sizes or numbers are not valid for the kind, or if memory does not suffice
 void generate_to_file(const MatrixSpec& spec, Precision precision, std::int64_t nrhs,
                       const std::filesystem::path& output);

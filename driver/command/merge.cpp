@@ -1,5 +1,5 @@
-/// Implements `gaussweep merge`: merges results into one results file. It also rebuilds the results.h5 of a
-/// run from the run's journal, the file to which each record is appended when its trial ends.
+/// Implements `gaussweep merge`: merges results of runs into one results file. It also rebuilds the
+/// results.h5 of a run from the run's journal, the file to which each record is appended when its trial ends.
 
 #include "driver/results/merge.hpp"
 

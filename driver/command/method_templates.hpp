@@ -1,5 +1,5 @@
 #pragma once
-/// The texts that `gaussweep methods --template` prints. CMake copies them from files.
+/// The texts that `gaussweep methods --template` prints. CMake copies them from the files named below.
 
 namespace gaussweep::driver {
 

@@ -274,6 +274,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const TrialColumn& column : columns) row.push_back(column.cell(t));
   }
+  // Columns that are left out on a narrow terminal, in this order.
   table.droppable = {"key", "inner_repeats", "round", "stages", "energy"};
   for (auto setting = io::conditions().rbegin(); setting != io::conditions().rend(); ++setting)
     table.droppable.emplace_back(setting->name);

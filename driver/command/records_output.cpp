@@ -1,4 +1,4 @@
-/// Loads the records of several runs, and prints tables of them.
+/// Loads the records (results of trials) of several runs, and prints tables of them.
 
 #include "driver/command/records_output.hpp"
 
@@ -127,6 +127,7 @@ io::Results load_all(const std::vector<std::string>& paths, bool with_details, M
   HostNames names;  // distinguishes machines with the same host name
   RunParts parts;   // the shards and run directories
   std::set<std::string> drivers;
+  // Hashes of the trials' executions that were loaded: several runs may contain the same execution.
   std::unordered_set<std::size_t> executions;
   std::size_t repeated = 0;
   const std::vector<std::filesystem::path> runs = runs_with_notes(paths);

@@ -1,5 +1,6 @@
 #pragma once
-/// Loads records for the commands that read results, selects them by options, and prints tables of them.
+/// Loads records (results of trials) for the commands that read them, selects them by options, and prints
+/// tables of them.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,7 +21,7 @@ namespace gaussweep::driver {
 void add_filter_options(CLI::App& command, Filter& filter);
 
 /// Returns the run directories and files under all paths, without duplicates. Symbolic links are followed.
-/// @param by_journal see runs_under in driver/results/loading.hpp
+/// @param by_journal true: only directories with a journal count as run directories
 /// @param repeated receives a message per run that was found under two names
 std::vector<std::filesystem::path> runs_under(const std::vector<std::string>& paths, bool by_journal = false,
                                               std::vector<std::string>* repeated = nullptr);
@@ -35,8 +36,8 @@ struct MissingTrials {
   bool is_known = false;  ///< true if at least one run recorded its number of trials
   std::size_t count = 0, total = 0;
   std::vector<std::string> without_records;  ///< names of shards and run directories without records
-  /// Returns "40 of 83 trials missing (run --resume runs them; …); no records from shard 2 of
-  /// 4"; empty if no trial is missing.
+  /// Returns "40 of 83 trials missing (run --resume runs them; …); no records from shard 2 of 4". Returns an
+  /// empty text if no trial is missing.
   std::string text() const;
 };
 
@@ -67,10 +68,10 @@ void print_failures(const std::vector<io::Record>& records, const char* separato
                     const MissingTrials& missing, Format format);
 
 /// Prints the verdict grids of `records` and the failures. A verdict grid shows the fastest method per
-/// problem and size on one device (verdict_grid.hpp). The comparison of the methods of one task is called a
-/// race.
+/// problem and size on one device (verdict_grid.hpp). The comparison of the methods of one task (problem with
+/// sizes and matrix) is called a race.
 /// @param all provides devices and hosts
-/// @param baseline see verdict_grids
+/// @param baseline the method that speedups refer to, such as "cusolver"; empty: the vendor's method
 /// @param brief true: text, Markdown and LaTeX have only the grids and the missing trials
 void print_verdict_grids(const std::vector<io::Record>& records, const io::Results& all, Format format,
                          const std::string& baseline, const MissingTrials& missing, bool brief);

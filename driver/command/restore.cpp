@@ -24,7 +24,8 @@
 namespace gaussweep::driver {
 namespace {
 
-/// LAPACK's 32-bit indices allow matrices up to 46340 x 46340.
+/// Largest number of pixels, which is the order of the matrix. LAPACK's 32-bit indices allow matrices up to
+/// 46340 x 46340.
 constexpr std::int64_t max_pixels = 46340;
 
 struct RestoreOptions {

@@ -1,5 +1,5 @@
-/// Implements `gaussweep rule`: learns a rule from records, checks rules on other runs, and compares rules. A
-/// rule chooses a method for given sizes on a given device.
+/// Implements `gaussweep rule`: learns a rule from records (results of trials), checks rules on other runs,
+/// and compares rules. A rule chooses a method for given sizes on a given device.
 
 #include "driver/rule/rule.hpp"
 
@@ -74,8 +74,8 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   return json;
 }
 
-/// Loads the records that pass the filter options, and notes those that rules leave out. @throws UsageError
-/// if no record passes
+/// Loads the records that pass the filter options, and prints a note on those that rules leave out. @throws
+/// UsageError if no record passes
 io::Results load_filtered(const RuleOptions& options, const std::vector<std::string>& paths) {
   io::Results results = load_all(paths);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
@@ -99,8 +99,8 @@ std::string alternatives_text(const Box& box) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// Returns a table with one row per box. A box has ranges of batch, nrhs and n with one chosen method
-/// (rule.hpp).
+/// Returns a table with one row per box. A box has ranges of batch, nrhs and n with one chosen method. A part
+/// of a rule has boxes of one problem on one device (rule.hpp).
 Table rule_table(const Rule& rule) {
   Table table;
   table.columns = {{"device", "DEVICE"},
@@ -125,6 +125,7 @@ Table rule_table(const Rule& rule) {
                             box.measured_tasks > 0 ? Cell(box.worst) : Cell(), alternatives_text(box)});
     }
   }
+  // On a narrow terminal, the first 6 columns are joined, and the `droppable` ones are left out.
   table.key_columns = 6;
   table.droppable = {"mean", "worst"};
   return table;
@@ -224,7 +225,8 @@ void show_changes(const RuleOptions& options, Format format) {
           prose_width()));
 }
 
-/// Learns, checks or compares rules, depending on the options.
+/// Learns, checks or compares rules, depending on the options. The option --beside names further rules to
+/// check.
 void run_rule(const RuleOptions& options) {
   const Format format = parse_format(options.format);
   if (options.changes && (!options.output.empty() || !options.checked_rule.empty()))

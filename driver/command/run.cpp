@@ -1,4 +1,5 @@
-/// Implements `gaussweep run`: runs the trials of a plan (a YAML file) on all MPI ranks, and resumes runs.
+/// Implements `gaussweep run`: runs the trials of a plan (a YAML file) on all MPI ranks, and resumes runs. A
+/// trial is one method on one matrix.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -56,7 +57,8 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
 }
 
 /// Counts the crossovers by their state: "12 crossovers: 9 known to 3 %, 2 where both methods tie, 1 not
-/// refined". A bracket has the two neighbouring orders around one crossover (rule/refine.hpp).
+/// refined". A bracket has the two neighbouring orders around one crossover (rule/refine.hpp). The crossover
+/// is known if these differ by at most 3 %.
 std::string crossover_words(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);

@@ -54,8 +54,8 @@ HostMatrix<T> imported(const std::string& file, const io::DatasetChoice& dataset
   return matrix;
 }
 
-/// Fills the triangle of the answer that the method does not set: with zeros if the answer is triangular,
-/// with mirrored elements if it is symmetric.
+/// Fills the triangle of the answer that the method does not set. A triangular answer gets zeros there, a
+/// symmetric one the mirrored elements.
 /// @param used the elements of the answer that the method sets @param uplo the triangle that the method sets
 template <class T>
 void fill_other_triangle(HostMatrix<T>& matrix, UsedElements used, Uplo uplo) {
@@ -80,7 +80,7 @@ Inputs<T> inputs_of(const SolveOptions& options, Problem problem) {
     throw UsageError(
         fmt::format("{}: {} x {}; {} takes square matrices", options.file, rows, cols, to_string(problem)));
   });
-  // m, n, k, nrhs and the triangle.
+  // The members are m, n, k, nrhs and the triangle.
   inputs.shape = {inputs.a.rows, inputs.a.rows, inputs.a.rows, 1,
                   options.uplo.empty() ? Uplo::lower : parse_option<Uplo>("--uplo", options.uplo)};
   if (!options.rhs.empty()) {

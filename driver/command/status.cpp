@@ -76,7 +76,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
       throw io::InputError(fmt::format("{} has no journal.jsonl: its job did not start a sweep; see {}",
                                        directory.string(), output.string()));
     }
-    // The newest of several nights, if jobs were submitted into them.
+    // In a folder of nightly runs, shows the newest subfolder into which a job was submitted.
     std::filesystem::path night;
     for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
          entry.increment(error)) {
@@ -90,7 +90,7 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     "directory (made by `gaussweep run PLAN -o DIR`) nor a directory of run directories",
                     directory.string()));
   }
-  // The lock is tested before the journal is read: a run that ends in between is then shown as running with
+  // The lock is tested before the journal is read. A run that ends in between is then shown as running with
   // all trials done, not as killed.
   const bool running = is_locked(directory / "lock") || is_locked(journal);
   const io::JournalContents contents = io::read_journal(journal, /*with_details=*/false);
@@ -123,9 +123,9 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   return status;
 }
 
-/// Adds the recorded descriptions of the libraries' methods (rows), because the libraries may have changed
-/// since the run. Returns false and adds nothing if the rows are unreadable, because another version of this
-/// program wrote the journal.
+/// Adds the recorded descriptions of the methods of shared libraries (rows), because the libraries may have
+/// changed since the run. Returns false and adds nothing if the rows are unreadable, because another version
+/// of this program wrote the journal.
 bool add_recorded_rows(Registry& registry, const nlohmann::json& rows) {
   Registry with_rows = registry;
   try {

@@ -1,4 +1,5 @@
-/// Implements `gaussweep summary`: shows the records of runs, one row per group of equal trials.
+/// Implements `gaussweep summary`: shows the records of runs, one row per group of equal trials. A trial is
+/// one method on one matrix.
 
 #include "driver/summary/summary.hpp"
 
@@ -41,7 +42,7 @@ void refuse_options(const char* other, const std::vector<std::pair<const char*, 
 }
 
 /// Prints notes on conditions that make the times of the shown groups doubtful. Some groups may pool times
-/// with different numbers of threads or different versions of a library.
+/// with different numbers of threads or different versions of a method's shared library.
 /// @param records the filtered records, which the groups refer to
 void note_pooling(const std::vector<Group>& groups, const std::vector<io::Record>& records,
                   const std::vector<io::HostRow>& hosts) {

@@ -1,5 +1,5 @@
-/// Implements `gaussweep trend`: shows since when trials are slower or faster. The runs of a series are
-/// called nights, because a series usually has one run per night.
+/// Implements `gaussweep trend`: shows since when trials (one method on one matrix each) are slower or
+/// faster. The runs of a series are called nights, because a series usually has one run per night.
 
 #include "driver/compare/trend.hpp"
 
@@ -179,6 +179,7 @@ void show_trend(const TrendOptions& options) {
   TrendRules rules;
   rules.threshold = parse_percent("--threshold", options.threshold);
   std::vector<std::pair<std::string, io::Results>> sets;
+  // Hashes of the trials' executions that were loaded: several runs may contain the same execution.
   std::unordered_set<std::size_t> executions;
   std::size_t repeated = 0;
   for (const std::filesystem::path& path : runs_with_notes(options.sets)) {

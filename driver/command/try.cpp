@@ -45,7 +45,7 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double devices_timeout = 300;  // seconds
+constexpr double devices_timeout = 300;  // seconds for the process that lists the GPUs
 constexpr double min_seconds = 0.5;      // minimum time for the methods, even if reading took longer
 
 struct TryOptions {
@@ -76,7 +76,7 @@ std::pair<Backend, int> expected_backend(const std::string& name) {
 /// limit.
 /// @param time_limit seconds
 bool is_soon_factored(std::int64_t order, double time_limit) {
-  constexpr double flops_per_second = 5e9;  // assumed for one CPU
+  constexpr double flops_per_second = 5e9;  // assumed speed of one CPU
   constexpr double fraction = 0.25;
   return std::pow(static_cast<double>(order), 3) / flops_per_second < fraction * time_limit;
 }
@@ -98,7 +98,7 @@ void refuse_ranks() {
   }
 }
 
-/// @throws UsageError if Slurm gave this job GPUs, but methods for GPUs would run emulated
+/// Throws UsageError if Slurm gave this job GPUs, but methods for GPUs would run emulated.
 void refuse_unusable_gpus(const TryPlan& plan, Backend backend) {
   const bool emulates = std::any_of(plan.methods.begin(), plan.methods.end(), [&](const Method* method) {
     return resolve_backend(*method, backend) == Backend::emulated;
@@ -161,8 +161,8 @@ std::string sparse_words(const MatrixFacts& facts) {
       to_text(Cell(share), Style::percent));
 }
 
-/// The answer must fit on a terminal of 24 rows and 80 columns. Three rows are reserved: for a blank line,
-/// the number of tasks that are not shown, and the shell's prompt.
+/// The command's answer must fit on a terminal of 24 rows and 80 columns. Three rows are reserved: for a
+/// blank line, the number of tasks that are not shown, and the shell's prompt.
 constexpr std::size_t answer_width = 80, answer_rows = 21;
 
 /// Returns the number of terminal rows that a text fills.
@@ -186,7 +186,7 @@ std::vector<const Method*> unreached_methods(const TryPlan& plan, Backend backen
   return unreached;
 }
 
-/// The numbers of trials of the first round that did not run in time.
+/// The numbers of trials of the first round (repetition of the trials) that did not run in time.
 struct Missing {
   std::size_t all = 0;
   std::size_t emulated = 0;  ///< trials of emulated kernels, which are included in `all`

@@ -1,5 +1,6 @@
 /// Formats the output of `gaussweep try`. A race is the comparison of a task's methods over several rounds;
-/// its methods are the racers (compare/race.hpp).
+/// its methods are the racers (compare/race.hpp). A rival is a racer that further rounds may show to be as
+/// fast as the fastest one.
 
 #include "driver/command/try_answer.hpp"
 
@@ -91,7 +92,8 @@ const TriedTask* fastest_task(const std::vector<TriedTask>& tasks, IsSuch is_suc
   return best;
 }
 
-/// Returns the method to recommend: the most accurate one of the methods that may be the fastest.
+/// Returns the method to recommend: the most accurate one of the methods that may be the fastest. A lead of
+/// up to `least_lead` (1.05) counts as a tie.
 const Group& recommended(const Race& race) {
   const Group* best = race.racers.front().group;
   for (const Racer& racer : race.racers) {

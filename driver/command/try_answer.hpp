@@ -39,8 +39,9 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
 /// empty text.
 std::string noise_sentence(const std::vector<TriedTask>& tasks, const io::Results& results);
 
-/// Returns true if the matrix is numerically singular in the task's precision: its estimated condition
-/// exceeds 1 / epsilon, the vendor's method met a zero pivot, or no answer that passed has a correct digit.
+/// Returns true if the matrix is numerically singular in the task's precision. Signs are an estimated
+/// condition above 1 / epsilon, a zero pivot in the vendor's method, or answers that passed without any
+/// correct digit.
 bool is_singular(const InspectedMatrix& matrix, const TriedTask& task);
 
 /// Returns a warning if the matrix is singular, exactly or in a precision that was tried; else an empty text.

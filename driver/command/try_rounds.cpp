@@ -1,4 +1,5 @@
-/// Decides which methods `gaussweep try` runs in each round, a repetition in a new process.
+/// Decides which methods `gaussweep try` runs in each round. A round is a repetition of the measurements in a
+/// new process.
 
 #include "driver/command/try_rounds.hpp"
 

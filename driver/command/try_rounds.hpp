@@ -1,6 +1,7 @@
 #pragma once
 /// Schedules the rounds of `gaussweep try`: chooses the methods that run again until the fastest one is
-/// known. A round is a repetition in a new process. Emulated kernels are GPU kernels that run on the CPU.
+/// known. A round is a repetition of the measurements in a new process. A task is one problem with fixed
+/// precision, nrhs and triangle. Emulated kernels are GPU kernels that run on the CPU.
 
 #include <cstdint>
 #include <map>
@@ -13,8 +14,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns true if a method that is not emulated passed for each problem for which the plan has emulated
-/// kernels. @param backend the requested backend
+/// Returns true if, for each problem for which the plan has emulated kernels, a method that is not emulated
+/// passed. @param backend the requested backend
 bool is_solved_without_emulation(const TryPlan& plan, Backend backend,
                                  const std::vector<io::Record>& records);
 

@@ -1,5 +1,5 @@
-/// Implements `gaussweep worker`, the process that runs trials. A supervisor in `run`, `try` or `duet` starts
-/// it, not the user.
+/// Implements `gaussweep worker`, the process that runs trials (one method on one matrix each). A supervisor
+/// in `run`, `try` or `duet` starts it, not the user.
 
 #include "driver/worker/worker.hpp"
 
@@ -70,7 +70,8 @@ void add_worker_command(CLI::App& app, Commands& commands) {
     // supervisor decides when a running trial ends.
     for (int number : {SIGTERM, SIGINT, SIGUSR1, SIGHUP}) std::signal(number, SIG_IGN);
     be_expendable();
-    // The supervisor may kill this process at any time. What a method has printed is then in the log.
+    // The supervisor may kill this process at any time. Without a buffer, the text that a method has printed
+    // is then in the log.
     std::setvbuf(stdout, nullptr, _IONBF, 0);
     try {
       commands.exit_code = serve_trials(3, 4, commands.registry, commands.make_device);
