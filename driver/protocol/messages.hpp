@@ -1,7 +1,8 @@
 #pragma once
-/// All messages between the coordinator (rank 0), the supervisors (one per rank) and the workers (the
-/// processes that run trials): one struct per message, and one variant per direction. They are sent as JSON
-/// objects; the member "type" is the struct's `name`.
+/// All messages between the coordinator, the supervisors and the workers: one struct per message, and one
+/// variant per direction. The coordinator, on rank 0, assigns trials (one method on one matrix each) to
+/// ranks. Each rank's supervisor sends them to its worker, the process that runs them. A message is sent as a
+/// JSON object; the member "type" is the struct's `name`.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,13 +21,13 @@ namespace gaussweep::driver {
 
 namespace message {
 
-/// To a worker: the first message.
+/// To a worker: the first message, with which the worker sets up its device and libraries.
 struct Setup {
   static constexpr const char* name = "setup";
   Backend backend = Backend::host;
   std::string matrices;  ///< the folder in which workers store matrices
   Origin origin;         ///< the columns that all records of the rank share
-  /// The device facts from an earlier worker, so that its peaks need not be measured again.
+  /// The device as an earlier worker described it, so that its peak rates need not be measured again.
   std::optional<io::DeviceRow> device;
   std::vector<LibraryFile> libraries;  ///< shared libraries with methods that this program does not contain
   int gpus = 1;                        ///< the number of GPUs, or of emulated devices, that the worker owns
@@ -50,7 +51,8 @@ struct Close {
 };
 
 /// From a worker: it begins the step `step` of its start ("libraries", "device", "probe", "peaks"), or is
-/// still storing matrices ("store").
+/// still storing matrices ("store"). The probe is a computation with a known result. The peaks are the
+/// device's peak rates of memory copies and GEMM.
 struct StepBegun {
   static constexpr const char* name = "at";
   std::string step;
@@ -74,7 +76,8 @@ struct Done {
   static constexpr const char* name = "done";
   io::Record record;
   WorkerEnd end = WorkerEnd::none;
-  std::vector<std::string> writing;  ///< digests of the matrices that the worker still has to store
+  /// Digests (hashes that identify matrices) of the matrices that the worker still has to store.
+  std::vector<std::string> writing;
 };
 
 /// From a worker: all matrices are stored.
@@ -131,7 +134,7 @@ struct Returned {
   std::vector<std::string> keys;
 };
 
-/// From a supervisor: the device facts from its first worker.
+/// From a supervisor: the device as the rank's first worker described it, with its peak rates.
 struct DeviceSeen {
   static constexpr const char* name = "device";
   io::DeviceRow row;

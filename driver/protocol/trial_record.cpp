@@ -1,5 +1,5 @@
-/// Makes the record of a trial before it runs, with the columns that are known then, and sets the times at
-/// which its phases begin.
+/// Makes the record of a trial (one method on one matrix) before the trial runs, with the columns that are
+/// known then. Sets the start times of the trial's phases.
 
 #include "driver/protocol/trial_record.hpp"
 
