@@ -1,7 +1,8 @@
 #pragma once
 /// Decides the status (pass, suspect, failed, ...) and the message of an answer from its residual ratio. The
-/// ratio is the residual divided by the rounding errors to be expected, such as n u ||A|| ||x||
-/// (kernels/check/check.hpp has each problem's definition). No other code of the driver decides a status.
+/// ratio is the residual divided by a bound of the expected rounding errors. One such bound is n u ||A||
+/// ||x||, with the order n and the unit roundoff u. kernels/check/check.hpp defines the ratio of each
+/// problem. No other code of the driver decides a status.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +21,8 @@ struct Evidence {
   double tolerance = 0;   ///< the largest ratio that passes
   std::int64_t info = 0;  ///< LAPACK's info as the method reports it
   Convergence convergence = Convergence::none;
-  std::string flaw;  ///< the reason why no ratio could be computed; empty if there is one or unknown
+  /// The reason why no ratio could be computed; empty if there is a ratio, or if the reason is unknown.
+  std::string flaw;
 };
 
 /// Returns the evidence in a trial's record, without `flaw`. Returns nothing if this build does not know the

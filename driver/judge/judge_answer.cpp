@@ -1,5 +1,6 @@
 /// Verifies answers on the GPU of the worker (the process that runs trials) if it has one, otherwise on the
-/// CPU. The CPU also verifies a subset of the answers that the GPU has verified.
+/// CPU. The CPU also verifies a subset of the answers that the GPU has verified. A trial is one method on one
+/// matrix, or on a batch of matrices.
 
 #include "driver/judge/judge_answer.hpp"
 
@@ -106,8 +107,8 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
 }
 
 /// Returns the seed of a batch's known solutions if generate_solution made all of them. Compares only the
-/// solutions of three systems with generated ones. If another system's solution was scaled, the device
-/// reports this system as undecided, and the CPU verifies it.
+/// solutions of three systems with generated ones. Solutions whose right-hand sides would overflow were
+/// scaled. The device reports such a system as undecided, and the CPU verifies it.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;
@@ -252,8 +253,9 @@ VerifiedAnswer AnswerVerifier<T>::systems_in_place(const Answer<T>& answer, Stag
   const auto compare = [&](std::int64_t system, double ratio, const Findings& on_cpu) {
     Findings on_gpu = on_cpu;
     on_gpu.ratio = ratio;
-    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);      // the GPU's sums are not exact
-    if (!difference.empty() || std::isnan(ratio)) return;  // NaN: undecided, see below
+    on_gpu.ratio_bound = 1e-3 * std::max(1.0, ratio);  // the GPU's sums are not exact
+    // NaN: the GPU could not decide this system; the CPU verifies it below.
+    if (!difference.empty() || std::isnan(ratio)) return;
     difference = disagreement(trial_, on_gpu, on_cpu);
     if (!difference.empty()) difference = fmt::format("system {}: {}", system, difference);
   };

@@ -1,6 +1,7 @@
 #pragma once
 /// Verifies answers on the GPU of the worker (the process that runs trials) if it has one, otherwise on the
-/// CPU. The CPU also verifies a subset of the answers that the GPU has verified.
+/// CPU. The CPU also verifies a subset of the answers that the GPU has verified. A trial is one method on one
+/// matrix, or on a batch of matrices.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace gaussweep::driver {
 
-/// The number of systems of a batch per verdict; -1 if the trial is not a batch.
+/// The number of linear systems of a batch per verdict (pass, suspect, failed); -1 if the trial is not a
+/// batch.
 struct SystemCounts {
   std::int64_t pass = -1, suspect = -1, failed = -1;
   /// Index of the first failed system, otherwise of the first suspect one; -1: none.
@@ -34,8 +36,8 @@ struct VerifiedAnswer {
 Evidence evidence_of(const Trial& trial, const VerifiedAnswer& verified);
 
 /// Returns true if the CPU also verifies a trial that the GPU verified. It verifies all trials of order 128
-/// or less, and 1 % of the others, chosen by the trial's key. Verifications that take more than about a
-/// minute are left out.
+/// or less, and 1 % of the others, chosen by the trial's key. Verifications of these others that would take
+/// the CPU more than about 90 s are left out.
 bool is_verified_twice(const Trial& trial);
 
 /// Describes how two verifications of one answer disagree; empty if they agree. They disagree if their
@@ -87,7 +89,9 @@ class AnswerVerifier {
   VerifiedAnswer systems_in_place(const Answer<T>& answer, Staging<T>& staging, int set) const;
 
  private:
-  /// @param copies returns the operands' copies in device memory; other operands are uploaded
+  /// Verifies an answer on the GPU.
+  /// @param copies a function that returns the operands' copies in device memory; the other operands are
+  /// uploaded
   template <class Copies>
   VerifiedAnswer on_device(const Answer<T>& answer, Copies&& copies) const;
   VerifiedAnswer of_batch(const Answer<T>& answer, const BatchVerdicts& verdicts, double forward_error,

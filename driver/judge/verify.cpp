@@ -1,6 +1,7 @@
-/// Decides the status of stored records again, by other tolerances, without running trials. To find the
-/// statuses that a plan expects of a record, matches the record with the plan's entries. An entry is an item
-/// of the plan's list `sweep`: methods, and axes (sizes or parameters, each with a list of values).
+/// Decides the status of stored records (results of trials) again, by other tolerances, without running
+/// trials. To find the statuses that a plan expects of a record, matches the record with the plan's entries.
+/// An entry is an item of the plan's list `sweep`: methods, and axes (sizes or parameters, each with a list
+/// of values).
 
 #include "driver/judge/verify.hpp"
 
@@ -27,7 +28,7 @@ namespace {
 
 using io::Record;
 
-/// @param whole the part of the option's value that an error message quotes
+/// Parses a tolerance or a factor. @param whole the part of the option's value that an error message quotes
 double parse_positive(const std::string& text, const std::string& whole) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -160,7 +161,7 @@ std::optional<std::vector<std::string>> expected_of(const io::Plan& plan, const 
 }
 
 bool judge_again(Record& record, double tolerance) {
-  // NaN means an unknown residual, except for a failed answer, whose residual itself may be NaN.
+  // NaN means an unknown residual ratio, except for a failed answer, whose ratio itself may be NaN.
   const bool is_known = !std::isnan(record.residual_ratio) || record.status == io::Status::failed;
   std::optional<Evidence> evidence = evidence_of(record);
   if (!is_judged(record.status) || !is_known || !evidence || !(tolerance > 0)) return false;
