@@ -1,4 +1,5 @@
-/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device.
+/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device. A trial
+/// is one method on one matrix.
 
 #include "driver/duet/duet.hpp"
 
@@ -36,8 +37,8 @@ constexpr int wait_ms = 1;              // longest wait for a message of a worke
 constexpr double version_timeout = 30;  // seconds
 constexpr std::size_t max_commit_length = 64, max_quote_length = 80;  // characters
 
-/// Mailboxes between `Build` and its supervisor, which starts and watches a worker process. `Build` acts as
-/// the coordinator, which sends trials to supervisors.
+/// Passes messages between `Build` and its supervisor, which starts and watches a worker process. `Build`
+/// acts as the coordinator, which sends trials to supervisors.
 class LocalPort final : public MessagePort {
  public:
   int rank() const override { return 0; }
@@ -174,7 +175,7 @@ void log_left_out(const Expansion& expansion) {
   }
 }
 
-/// Returns the trials of each round in their order.
+/// Returns the trials of each round (repetition of all trials) in their order.
 std::vector<std::vector<Trial>> rounds_of(const Expansion& expansion, const DuetOptions& options) {
   std::vector<std::vector<Trial>> rounds(static_cast<std::size_t>(options.rounds));
   for (const Trial& trial : expansion.trials) {

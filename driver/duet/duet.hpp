@@ -1,5 +1,6 @@
 #pragma once
-/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device.
+/// Implements `gaussweep duet`: two builds of this program alternate, trial by trial, on one device. A trial
+/// is one method on one matrix.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +18,8 @@ struct DuetOptions {
   /// Shared libraries with more methods. If the plan has libraries too, this build uses these libraries
   /// instead of the plan's, so that two versions of a library can be compared.
   std::vector<std::string> libraries;
-  std::int64_t rounds = 10;  ///< number of repetitions of all trials, each with new workers of both builds
+  /// Number of repetitions of all trials, each with new worker processes of both builds.
+  std::int64_t rounds = 10;
   std::string command_line;  ///< for the provenance of both runs
 };
 
