@@ -8,10 +8,10 @@
 
 namespace gaussweep::driver {
 
-/// The cost of a split. Splits are compared by their number of parts (ranges). If it is equal, they are
-/// compared by their regret: the sum of ln(time of the chosen method / least time).
+/// The cost of a split. The cost with fewer parts (ranges) is the smaller one. If the parts are equal, the
+/// smaller regret decides: the sum of ln(time of the chosen method / least time).
 struct SplitCost {
-  // A quarter of the maximum, because sums of such costs must not overflow.
+  // Marks a split that is not allowed. A quarter of INT_MAX, so that sums of such costs do not overflow.
   static constexpr int impossible = std::numeric_limits<int>::max() / 4;
   int parts = impossible;
   double regret = 0;
@@ -24,7 +24,7 @@ inline bool operator<(const SplitCost& a, const SplitCost& b) {
   return std::pair(a.parts, a.regret) < std::pair(b.parts, b.regret);
 }
 
-/// Ranges of indices [first, last], and their cost.
+/// The ranges of a split as inclusive pairs (first, last) of indices, and their total cost.
 struct CheapestSplit {
   std::vector<std::pair<int, int>> ranges;
   SplitCost cost;

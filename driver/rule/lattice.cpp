@@ -23,9 +23,10 @@ using io::Record;
 /// Times are interpolated between neighbouring batches, right-hand sides and orders if these differ by at
 /// most these factors.
 constexpr std::array<double, 3> max_interpolated{16, 16, 4};
-/// Sizes are inserted between neighbours that differ by more than these factors. Inserted batches and
-/// right-hand sides make the rule's thresholds finer. Orders are interpolated over smaller gaps only, so an
-/// inserted order has no time. It shows that nothing was measured there.
+/// Sizes are inserted between neighbouring batches, right-hand sides and orders that differ by more than
+/// these factors. Inserted batches and right-hand sides get interpolated times and make the rule's thresholds
+/// finer. Orders that differ by more than 4 are too far apart to interpolate (max_interpolated). An order
+/// inserted there has no time, so no range of the rule spans this gap.
 constexpr std::array<double, 3> max_factor{2, 2, 4};
 
 /// Inserts sizes between neighbours that differ by more than `factor`, evenly in ln(size).
@@ -33,14 +34,15 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   std::set<std::int64_t> all(levels.begin(), levels.end());
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
     const double low = static_cast<double>(levels[i]), high = static_cast<double>(levels[i + 1]);
-    // Without the 1e-9, rounding errors might add a part.
+    // Without the 1e-9, a ratio that is an exact power of `factor` might get a part too many by rounding.
     const int parts = static_cast<int>(std::ceil(std::log(high / low) / std::log(factor) - 1e-9));
     for (int k = 1; k < parts; ++k) all.insert(std::llround(low * std::pow(high / low, double(k) / parts)));
   }
   levels.assign(all.begin(), all.end());
 }
 
-/// If the median is more than this many times the least sample, other programs slowed the samples down.
+/// If the median exceeds the least sample by more than this factor, other programs presumably slowed the
+/// samples.
 constexpr double max_disturbance = 2;
 
 /// Returns the median of the group's samples, or the least one if the samples were disturbed.
@@ -48,8 +50,8 @@ double undisturbed_time(const Group& group) {
   return group.median > max_disturbance * group.min ? group.min : group.median;
 }
 
-/// Adds a group's times to a cell of the lattice. A cell has the means of ln(time) over all groups with equal
-/// sizes.
+/// Adds a group's times to a cell of the lattice. A cell has the means of ln(time) over all groups of one
+/// method and layer with equal sizes.
 /// @param count number of passing groups in the cell
 void add(LogTime& cell, const Group& group, int& count) {
   if (!group.has_passed()) {
@@ -120,7 +122,8 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     seconds.resize(all.methods.size(), io::Record::unknown);
     if (group.has_passed()) seconds[method] = undisturbed_time(group);
   };
-  for (const bool skipped : {false, true}) {  // skipped groups last, because `add_group` may ignore them
+  // Skipped groups are last, because `add_group` ignores them if the method ran.
+  for (const bool skipped : {false, true}) {
     for (const Group& group : groups) {
       if ((group.status == io::Status::skipped) == skipped) add_group(group);
     }
@@ -140,7 +143,7 @@ double MeasuredTimes::coordinate(std::size_t layer, const TaskSizes& sizes) cons
   const double bytes = problem_bytes(problem, shape, is_float ? sizeof(float) : sizeof(double));
   const double seconds =
       std::fmax(flops / (is_float ? rates.flops_float : rates.flops_double), bytes / rates.copy);
-  return std::log(std::isnan(seconds) ? flops : seconds);  // NaN: the device's rates are unknown
+  return std::log(std::isnan(seconds) ? flops : seconds);  // NaN if the device's rates are unknown
 }
 
 Question question_of(const Record& r, const std::string& device) {

@@ -21,8 +21,10 @@ namespace gaussweep::driver {
 /// The natural logarithm of a time in seconds, with its quartiles. NaN: unknown.
 struct LogTime {
   double median = io::Record::unknown, q1 = io::Record::unknown, q3 = io::Record::unknown;
-  double replay = io::Record::unknown;  ///< of the time on the GPU alone, without launch overhead
-  /// True if the method was skipped or did not pass. No time is interpolated across such a size.
+  /// Like `median`, for replays of the method as a CUDA graph, which have no launch overhead.
+  double replay = io::Record::unknown;
+  /// True if the method was skipped, or its answer did not pass verification. No time is interpolated across
+  /// such a size.
   bool has_failed = false;
   bool is_known() const { return !has_failed && !std::isnan(median); }
 };
@@ -42,19 +44,21 @@ struct MeasuredTimes {
   std::string device;
   Rates rates;  ///< the device's measured GEMM and copy rates
   std::vector<MethodChoice> methods;
-  std::vector<bool> is_vendor;  ///< by method: true if it is the vendor's
+  std::vector<bool> is_vendor;  ///< by method: true if it is a vendor library's
   std::vector<RuleNames> layers;
   std::vector<std::map<TaskSizes, std::vector<LogTime>>> times;  ///< by layer and sizes: one per method
-  /// By layer, sizes and task (task_identity): seconds per method; NaN: the method did not pass.
+  /// By layer, sizes and task (text of task_identity()): one time in seconds per method. NaN: the method did
+  /// not pass.
   std::vector<std::map<TaskSizes, std::map<std::string, std::vector<double>>>> tasks;
 
-  /// Returns the coordinate for interpolation: ln of the lower bound on the time for these sizes
-  /// (`limit_of`).
+  /// Returns the coordinate over which times are interpolated: ln of the roofline time for these sizes. The
+  /// roofline time is the larger of flops / GEMM rate and bytes / copy rate. If the rates are unknown, it is
+  /// replaced by the flops.
   double coordinate(std::size_t layer, const TaskSizes& sizes) const;
 };
 
-/// Returns the records of tasks with square operands (`is_of_one_order`) by device: the GPU model, the CPU
-/// model, or "emulated".
+/// Returns the records of tasks whose operands have one order n (m = n = k), by device. A device is named by
+/// its GPU model, its CPU model, or "emulated".
 std::map<std::string, std::vector<const io::Record*>> records_by_device(const io::Results& results);
 
 /// Returns the question (the task for which a program needs a method) that a record answers. If the problem
@@ -65,8 +69,8 @@ Question question_of(const io::Record& record, const std::string& device);
 /// @throws UsageError if a record is of a problem that this program does not have
 std::vector<MeasuredTimes> measured_times(const io::Results& results);
 
-/// The times on the grid of all measured sizes and some sizes between them. A time between two sizes is
-/// interpolated linearly in ln(time) over `MeasuredTimes::coordinate`.
+/// The times on the grid of all measured sizes and some inserted sizes between them. A time between two sizes
+/// is interpolated linearly in ln(time) over `MeasuredTimes::coordinate`.
 class Lattice {
  public:
   explicit Lattice(const MeasuredTimes& measured);
@@ -78,7 +82,8 @@ class Lattice {
   const std::vector<std::int64_t>& orders() const { return axes_[2]; }
   std::size_t layers() const { return measured_.layers.size(); }
   std::size_t methods() const { return measured_.methods.size(); }
-  /// Returns the time of a method at indices of the axes.
+  /// Returns the time of a method at indices of the axes; `side` is the index of the number of right-hand
+  /// sides.
   const LogTime& at(std::size_t layer, int batch, int side, int order, std::size_t method) const {
     return times_[index(layer, {batch, side, order}, method)];
   }
@@ -88,9 +93,9 @@ class Lattice {
   const MeasuredTimes& measured() const { return measured_; }
 
  private:
-  /// Returns the index in `times_` for the indices `at` of the three axes.
+  /// Returns the index in `times_` of a layer, the indices `at` on the three axes, and a method.
   std::size_t index(std::size_t layer, const std::array<int, 3>& at, std::size_t method) const;
-  /// Interpolates along an axis.
+  /// Interpolates the unknown times of all methods along one axis (an index into `axes_`).
   void fill(int axis);
   void fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method);
   const MeasuredTimes& measured_;

@@ -16,16 +16,19 @@
 namespace gaussweep::driver {
 namespace {
 
-/// A set of methods, one bit each. The last bit stands for "no method", at sizes where nothing was measured.
+/// A set of methods, one bit each. Bit 63 is set at sizes where nothing was measured; there, "no method" is
+/// the choice.
 using Mask = std::uint64_t;
 constexpr Mask not_measured = Mask{1} << 63;
 constexpr std::size_t max_methods = 63;
 constexpr int no_method = -1;
 /// Two methods tie if their interquartile ranges overlap and their medians differ by at most this fraction.
-/// Noisy times overlap even if one method takes several times as long, so overlap alone is no tie.
+/// The limit is needed because the ranges of noisy times overlap even if one method takes several times as
+/// long.
 constexpr double max_tie_regret = 0.1;
-/// Two methods also tie if their times on the GPU alone are equal (within the tolerance) and their medians
-/// differ by at most this fraction. The difference is then the noise of kernel launches.
+/// Two methods also tie if their graph replays take equally long (within the tolerance) and their medians
+/// differ by at most this fraction. Replays have no launch overhead, so the difference is then the noise of
+/// kernel launches.
 constexpr double max_launch_noise = 0.3;
 
 /// The methods that may be chosen at each order, for a range of batches and right-hand sides.
@@ -98,8 +101,8 @@ class Partition {
   /// Returns the methods that are within the tolerance of the fastest method, or tie with it, in every layer.
   /// @param b, r indices of a batch and of right-hand sides
   Candidates candidates_at(int b, int r) const;
-  /// Both functions split into as few ranges as possible such that each range of orders has a method that may
-  /// be chosen at all of its sizes.
+  /// These two functions split the right-hand sides, or the orders, into as few ranges as possible. Each
+  /// range of orders has a method that may be chosen at all of its sizes.
   CheapestSplit split_rhs(const std::vector<Candidates>& by_rhs) const;
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& log_regrets) const;
@@ -136,7 +139,7 @@ Candidates Partition::candidates_at(int b, int r) const {
       for (std::size_t m = 0; m < methods && best != nullptr; ++m) {
         const LogTime& time = lattice_->at(layer, b, r, n, m);
         if (!time.is_known()) continue;
-        const double regret = time.median - best->median;  // of logarithms
+        const double regret = time.median - best->median;  // ln(time / least time)
         log_regrets[m] += regret;
         const bool is_tie = time.q1 < best->q3 && regret <= std::log1p(max_tie_regret);
         const bool is_launch_noise =
@@ -243,8 +246,9 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Divides the sizes between `low` and `high` among two neighbouring ranges. A range gets no such size if the
-/// time of one of its methods is unknown at the nearest size of the other range.
+/// Divides the sizes between `low` and `high` among two neighbouring ranges. A range gets none of these sizes
+/// if the time of one of its methods is unknown at the nearest size of the other range. This is reported by
+/// `left_known` and `right_known`.
 /// @param low, high the last measured size of the left range, and the first of the right one
 /// @param cut the last size of the left range if the times are known for both ranges
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
@@ -257,7 +261,7 @@ Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool rig
 std::int64_t crossing(const Lattice& lattice, const std::vector<std::size_t>& layers, const Leaf& left,
                       const Leaf& right) {
   const int low = left.orders.second, high = right.orders.first;
-  double before = 0, after = 0;  // sums of ln(left time / right time)
+  double before = 0, after = 0;  // sums of ln(left time / right time) at `low` and at `high`
   for (const std::size_t layer : layers) {
     for (int b = left.batches.first; b <= left.batches.second; ++b) {
       for (int r = left.rhs.first; r <= left.rhs.second; ++r) {
@@ -337,7 +341,8 @@ Box Partition::box_of(const Leaf& leaf) const {
   return box;
 }
 
-/// Returns the range of sizes for each of several neighbouring ranges of indices.
+/// Converts neighbouring ranges of indices into `sizes` to ranges of sizes, which also divide the sizes
+/// between them.
 /// @param range_of (i) returns the indices of range i
 /// @param ends_of (i) returns the last size of range i and the first size of range i + 1
 template <class RangeOf, class EndsOf>
@@ -354,7 +359,8 @@ std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int
   return ranges;
 }
 
-/// Returns true if the times of all leaves' methods are known at another batch, or at other right-hand sides.
+/// Returns true if the times of all leaves' methods are known at another batch or number of right-hand sides.
+/// Both are indices into the lattice's axes.
 bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
                           std::optional<int> rhs_index) const {
   return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {

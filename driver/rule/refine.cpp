@@ -21,8 +21,9 @@ namespace {
 
 /// Begins a line of the plan's text that records an added trial.
 constexpr const char* comment_mark = "# refined ";
-/// The new orders are the expected crossover multiplied and divided by this factor, so that they enclose the
-/// crossover. Their ratio is below `known_crossover`, because the exponent is less than 1/2.
+/// The two new orders are the expected crossover times this factor, and the crossover divided by it. Their
+/// ratio is below `known_crossover`, because the exponent is less than 1/2. If they enclose the crossover, it
+/// is then known.
 const double enclosing_factor = std::pow(known_crossover, 0.4);
 /// A bracket whose orders differ by a larger factor is also halved, because the expected crossover may be far
 /// off.
@@ -94,7 +95,7 @@ std::string value_text(const std::string& axis, const Trial& trial) {
   return std::to_string(std::get<std::int64_t>(found->second));
 }
 
-/// Returns true if n is an independent axis (not in a zip, whose axes vary together), and m and k are no
+/// Returns true if n is an axis on its own, not one of a zip (axes that vary together), and m and k are no
 /// axes.
 bool has_free_order(const io::Entry& entry) {
   return entry.axes.count("n") > 0 && entry.axes.count("m") == 0 && entry.axes.count("k") == 0;
@@ -219,7 +220,7 @@ io::Plan Refinement::plan(Backend backend, const std::vector<io::DeviceRow>& dev
 }
 
 std::optional<io::Plan> Refinement::next(const io::Results& results, Backend backend) {
-  if (planned_ < additions_.size()) return plan(backend, results.devices);  // from comments of the plan
+  if (planned_ < additions_.size()) return plan(backend, results.devices);  // restore() added these
   index(backend, results.devices);
   for (const Bracket& bracket : brackets_of(results)) {
     for (std::string key : {bracket.low_key, bracket.high_key}) {

@@ -14,7 +14,7 @@
 
 namespace gaussweep::driver {
 
-/// A crossover is known if the two orders around it differ by at most this factor.
+/// A crossover counts as known if the two orders around it differ by at most this factor (3 %).
 inline constexpr double known_crossover = 1.03;
 
 /// Two neighbouring orders at which different methods are the fastest.
@@ -29,17 +29,17 @@ struct Bracket {
 };
 
 /// Returns the brackets of all series. A series has the records that differ only in the order and the method.
-/// Both methods must have passed at both orders.
+/// A bracket needs correct answers of both methods at both orders.
 std::vector<Bracket> brackets_of(const io::Results& results);
 
 /// Makes the plans of a refined sweep. A plan's text ends with a comment per added trial, "# refined KEY N".
-/// KEY is the key of a trial of the user's plan, N the new order. A resumed sweep reads the added trials from
-/// these comments, which are in plan.yaml and in the journal.
+/// KEY is the key (Trial::key) of a trial of the user's plan, N the new order. A resumed sweep reads the
+/// added trials from these comments, which are in plan.yaml and in the journal.
 class Refinement {
  public:
   /// @param plan the user's plan, or a plan with such comments @param path the path of its file
   Refinement(io::Plan plan, std::string path, const Registry& registry);
-  /// Adds the trials that the comments in `text`, a later plan of this sweep, list.
+  /// Adds the trials that the comments of `text` list. `text` is a later version of this sweep's plan.
   void restore(const std::string& text);
   /// Returns the plan with an entry for each added trial.
   /// @param backend, devices the backend and the devices that the sweep runs on

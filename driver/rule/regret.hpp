@@ -21,7 +21,7 @@ struct NamedRule {
 /// task: it is a rule, or "the vendor", which always chooses the vendor's method.
 struct Regret {
   std::string device, problem, adviser;
-  std::int64_t tasks = 0;       ///< tasks on which the adviser's choice ran and passed
+  std::int64_t tasks = 0;       ///< tasks on which the adviser's choice had a correct answer
   double mean = 0, worst = 0;   ///< of the regret, over these tasks
   std::string worst_case{};     ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
@@ -30,7 +30,7 @@ struct Regret {
 };
 
 /// Compares the choices of the first rule, of "the vendor" and of the other rules with the fastest method of
-/// each task. A task counts if a method passed and the first rule has a choice for it.
+/// each task. A task counts if a method passed on it and the first rule has a choice for it.
 /// @return one row per device, problem and adviser, then the sums per adviser over all problems (problem
 /// `any_name`)
 /// @throws UsageError if no task counts

@@ -96,7 +96,7 @@ void write_file(const fs::path& path, const std::string& text) {
                                      std::generic_category().message(error)));
 }
 
-/// Gives the complete directory `temporary` the name of the directory `target`. Removes the old `target`.
+/// Renames the complete directory `temporary` to `target`, and removes the old directory of that name.
 void replace_directory(const fs::path& temporary, const fs::path& target) {
   if (::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
     fs::remove_all(temporary);

@@ -14,7 +14,7 @@
 
 namespace gaussweep::driver {
 
-/// A name in a rule that matches every name in a question.
+/// The wildcard name in a rule: it matches every name in a Question.
 inline constexpr const char* any_name = "*";
 
 /// A task for which a program needs a method.
@@ -28,7 +28,7 @@ struct Question {
 /// A method and its parameters (a JSON object as text, as in records).
 struct MethodChoice {
   std::string method, parameters = "{}";
-  /// Returns "batched kernel=rows": the method and its parameters for people.
+  /// Returns the method and its parameters as people read them, for example "batched kernel=rows".
   std::string words() const;
 };
 inline bool operator==(const MethodChoice& a, const MethodChoice& b) {
@@ -46,7 +46,8 @@ struct SizeRange {
 inline bool operator==(const SizeRange& a, const SizeRange& b) {
   return a.from == b.from && a.to == b.to;
 }
-/// The range of an axis that the problem does not have.
+/// The range for an axis that the problem does not have (such as nrhs of an inversion). It contains every
+/// size.
 inline constexpr SizeRange any_size{0, INT32_MAX};
 
 /// Another method that a program could use in a box instead of the chosen one. `least` and `most` are the
@@ -60,14 +61,14 @@ struct Alternative {
 struct Box {
   SizeRange batch = any_size, nrhs = any_size, n = any_size;
   MethodChoice choice;
-  std::int64_t measured_tasks = 0;  ///< number of measured tasks in the box; 0: all times are interpolated
-  double mean = 0, worst = 0;       ///< the regret in these tasks: time / least time - 1
-  std::vector<Alternative> alternatives;  ///< the other methods that passed at all sizes of the box
+  std::int64_t measured_tasks = 0;        ///< measured tasks in the box; 0: all of its times are interpolated
+  double mean = 0, worst = 0;             ///< the regret in these tasks: time / least time - 1
+  std::vector<Alternative> alternatives;  ///< the other methods with times at all sizes
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
 
-/// A precision, triangle and matrix for which the boxes of a RulePart hold; `any_name` stands for every
-/// value.
+/// The precision, triangle (uplo) and matrix kind for which the boxes of a RulePart hold. `any_name` stands
+/// for every value.
 struct RuleNames {
   std::string precision, uplo, matrix;
 };
@@ -98,8 +99,9 @@ inline constexpr double usual_tolerance = 0.02;
 
 /// Returns the rule with the fewest boxes whose choice is among the best at every size. The best methods are
 /// those within `tolerance` of the least time, or within 10 % of it if the interquartile ranges overlap. If a
-/// vendor's method is among the best, it is chosen; otherwise the fastest one is. Combinations of precision,
-/// triangle and matrix share a part if the rule then has fewer boxes. Methods that did not pass do not count.
+/// vendor library's method is among the best, it is chosen; otherwise the fastest one is. Combinations of
+/// precision, triangle and matrix share a part if the rule then has fewer boxes. Methods that did not pass do
+/// not count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 
@@ -115,7 +117,7 @@ std::string c_header(const Rule& rule);
 /// Returns the text of rule.py, a module for Python 3.
 std::string python_module(const Rule& rule);
 
-/// Checks the directory of -o before any work is done.
+/// Checks the directory that the option -o names before any work is done.
 /// @throws UsageError if it is a file, holds other files than a rule's, or holds a rule and `force` is false
 void check_rule_directory(const std::filesystem::path& directory, bool force);
 /// Writes a directory with rule.json, rule.h and rule.py. The directory gets its name only when it is

@@ -66,8 +66,8 @@ void subtract(std::vector<Sizes>& sizes, const Sizes& hole) {
   sizes = std::move(rest);
 }
 
-/// Adds the changes between the boxes of two parts for the combination `names` of precision, triangle and
-/// matrix.
+/// Adds the changes from the boxes of `before` to the boxes `now`, for the precision, triangle and matrix in
+/// `names`.
 /// @return the number of pairs of boxes that have sizes in common
 std::size_t compare_boxes(const RulePart& before, const std::vector<Box>& now, const RuleNames& names,
                           const std::string& since, std::vector<RuleChange>& changes) {

@@ -24,8 +24,8 @@ struct RuleChange {
   std::string since;  ///< commits and drivers of the new rule, if they differ from the old one's
 };
 
-/// Compares each rule with the one before it. Sizes that only the new rule covers are no change, nor are
-/// devices that it lacks.
+/// Compares each rule with the one before it. Sizes that only the new rule covers are no change. Devices that
+/// the new rule lacks are no change either.
 /// @throws UsageError if two rules have no sizes in common
 std::vector<RuleChange> changes_of(const std::vector<NamedRule>& rules);
 

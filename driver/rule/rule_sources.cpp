@@ -69,8 +69,8 @@ std::string part_in_c(const RulePart& part) {
   return text + "  }\n";
 }
 
-/// Returns a string literal of Python: JSON's, with non-ASCII characters as they are. JSON would escape some
-/// of them as surrogate pairs, which Python does not combine.
+/// Returns a Python string literal. It is the JSON string with non-ASCII characters unescaped. JSON would
+/// escape some of them as surrogate pairs, which Python does not combine.
 std::string quoted_in_python(const std::string& text) {
   return json_line(text);
 }
