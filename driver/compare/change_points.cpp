@@ -13,11 +13,11 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights only steps are found
+constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights, only steps are found
 
-/// Returns the variance of one night's value: the model's variance pooled with the series' own. The model's
-/// variance is first limited to a multiple of the series' variance. This multiple approaches 1 for long
-/// series, because these show their own variance well.
+/// Returns the variance of one night's value: TimeSeries::model_variance pooled with the variance of the
+/// series. Before, the model's variance is limited to a multiple of the series' variance. This multiple
+/// approaches 1 for long series, because these show their variance well.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees degrees of freedom of `squares`
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
@@ -38,14 +38,14 @@ struct Segment {
   }
 };
 
-/// Returns the series with its odd night replaced by the median of the five nights around it. Without this,
-/// one odd night near a step of a short series inflates the variance and hides the step. A night is odd if it
-/// is far from that median; a stretch of `min_nights` or more is a step and never odd. If several nights are
-/// odd, the times scatter or alternate between two values, and the series is returned unchanged.
+/// Returns the series with its one odd night replaced by the median of the five nights around it. Without
+/// this, one odd night near a step of a short series inflates the variance and hides the step. A night is odd
+/// if it is far from that median; a stretch of `min_nights` or more is a step and never odd. If several
+/// nights are odd, the times scatter or alternate between two values, and the series is returned unchanged.
 TimeSeries without_odd_night(const TimeSeries& series) {
   constexpr std::size_t window = 2 * min_nights - 1;
   constexpr double max_distance = 4;           // in standard deviations
-  constexpr double normal_difference = 0.954;  // median |difference| of two normal values / sigma
+  constexpr double normal_difference = 0.954;  // median |x - y| / sigma for normal x and y
   const std::vector<double>& logs = series.logs;
   const std::size_t nights = logs.size();
   std::vector<double> differences;
@@ -66,8 +66,8 @@ TimeSeries without_odd_night(const TimeSeries& series) {
   return odd > 1 ? series : result;
 }
 
-/// The least-squares line through a series: its slope per night, the sum of squared residuals, and the
-/// slope's standard error.
+/// The least-squares line through a series. `slope` is per night, `squares` the sum of squared residuals, and
+/// `error` the slope's standard error.
 struct Line {
   double slope = 0, squares = 0, error = 0;
   explicit Line(const TimeSeries& series) {
@@ -139,8 +139,8 @@ void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t e
   }
 }
 
-/// Removes the least significant change point repeatedly, until all remaining ones are significant. Starting
-/// from many points keeps a step up from hiding the step down that follows it.
+/// Removes the least significant change point repeatedly, until all remaining ones are significant. It starts
+/// from many points, because with few a step up could hide the step down that follows it.
 /// @return the tail probability of the most significant point; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
                   std::vector<ChangePoint>& points) {
@@ -170,6 +170,7 @@ double keep_steps(const TimeSeries& series, double level, double threshold,
 
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
                              std::size_t min_size) {
+  // Sums of |values[i] - values[j]| over the pairs on the left side, on the right side, and over all pairs.
   double left = 0, right = 0, all = 0, largest = -1;
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t j = i + 1; j < end; ++j) all += std::fabs(values[i] - values[j]);

@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// The minimum number of nights on either side of a step. The runs of a series are called nights, because a
-/// series usually has one per night (trend.hpp).
+/// The minimum number of nights on either side of a step. A night is a run of a series, which usually has one
+/// run per night (trend.hpp).
 inline constexpr std::size_t min_nights = 3;
 
 /// A series of ln(time), one value per night.
@@ -17,7 +17,7 @@ struct TimeSeries {
   std::vector<double> logs;
   std::vector<int> gpus;      ///< per night: a number that identifies its GPU
   double model_variance = 0;  ///< variance of one night's value that compare_rule.hpp expects without changes
-  double group_variance = 0;  ///< additional variance between two GPUs
+  double group_variance = 0;  ///< additional variance between nights on two different GPUs
 };
 
 /// A step between the nights with the indices at - 1 and `at`.
@@ -25,13 +25,13 @@ struct ChangePoint {
   std::size_t at = 0;
   double log = 0;               ///< ln(time after the step / time before)
   double low = 0, high = 0;     ///< its 95 % confidence interval
-  bool is_other_group = false;  ///< true if no GPU is on both sides
+  bool is_other_group = false;  ///< true if the nights before the step ran on other GPUs than those after it
 };
 
 /// The changes of a series: steps, or one slow drift.
 struct SeriesChange {
   std::vector<ChangePoint> steps;
-  double p_value = 1;  ///< P value: probability of a change at least as significant if nothing changed
+  double p_value = 1;  ///< probability of a change at least as significant if nothing changed
   bool is_drift = false;
   /// ln(time in the last night / time in the first night) by the fitted line, and its 95 % confidence
   /// interval.
@@ -39,7 +39,8 @@ struct SeriesChange {
 };
 
 /// Returns the position `at` in [begin, end) with the largest energy distance between the values in [begin,
-/// at) and in [at, end). The distance is weighted by m n / (m + n), with m and n values on the two sides.
+/// at) and in [at, end). The distance is weighted by m n / (m + n), where m and n are the numbers of values
+/// on the two sides.
 /// @pre end - begin >= 2 * min_size, min_size >= 2
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
                              std::size_t min_size);

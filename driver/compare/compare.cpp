@@ -72,7 +72,7 @@ Side side_of(const RecordList& records, bool is_duet) {
   const Record& last =
       **std::max_element(records.begin(), records.end(),
                          [](const Record* a, const Record* b) { return a->start_time < b->start_time; });
-  RecordList right;  // has one record per element of `samples`, `replays` and `medians`
+  RecordList right;  // the records with a correct answer, in the order of `medians`
   for (const Record* record : records) {
     if (record->run_id == last.run_id) {
       side.residual_ratio = std::fmax(side.residual_ratio, record->residual_ratio);
@@ -177,7 +177,7 @@ bool is_same_place(const std::string& a, const std::string& b) {
   return a == b || a.empty() || b.empty() || is_extension(a, b) || is_extension(b, a);
 }
 
-/// Makes the pair of a trial's records on two places; its verdict is set later.
+/// Makes the pair from a trial's records on two places. decide_verdicts() sets its verdict later.
 Pair make_pair(const std::string& base_place, const RecordList& base, const std::string& new_place,
                const RecordList& now, bool is_duet) {
   Pair pair;
@@ -223,7 +223,8 @@ void find_other_clocks(Comparison& result) {
   }
 }
 
-/// Identifies a trial of a matrix file by everything except the matrix's elements and size.
+/// Returns a text that identifies a trial on a matrix file by everything except the matrix's elements and
+/// size.
 std::string identity_without_elements(const Record& r) {
   nlohmann::json parameters = nlohmann::json::parse(r.matrix_parameters, nullptr, /*allow_exceptions=*/false);
   if (parameters.is_object()) parameters.erase("sha256");
@@ -260,7 +261,7 @@ std::pair<std::size_t, std::string> differing_parameters(const Record& base, con
   return {count, fmt::format("{} before, {} now", fmt::join(old_ones, " "), fmt::join(new_ones, " "))};
 }
 
-/// Identifies a trial by everything except the parameters of its method.
+/// Returns a text that identifies a trial by everything except the parameters of its method.
 std::string identity_without_parameters(const Record& r) {
   return fmt::format("{}\n{} {}", task_identity(r), r.method, r.backend);
 }

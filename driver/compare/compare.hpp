@@ -4,10 +4,10 @@
 /// The old set is called base, the new one new or `now`. A *place* is the hardware model that a trial ran on:
 /// a GPU model, or a CPU model with its number of threads.
 ///
-/// compare_rule.hpp has the statistical rule. A comparison tests for each trial and each method if it became
-/// slower and if it became faster. All tests for slower are decided together, and so are all tests for
-/// faster. If nothing changed, at most 1 in 100 comparisons has any SLOWER, and at most 1 in 100 any FASTER,
-/// whatever the number of trials.
+/// compare_rule.hpp has the statistical rule. Each trial and each method has two tests: one for slower and
+/// one for faster. All tests for slower are decided together, and so are all tests for faster. If nothing
+/// changed, at most 1 in 100 comparisons has any verdict SLOWER, whatever the number of trials. The same
+/// holds for FASTER.
 
 #include <cstdint>
 #include <map>
@@ -24,9 +24,9 @@
 namespace gaussweep::driver {
 
 /// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the run's time changed, but no more than the host's speed usually varies between runs; the
-/// GPU's part of this time did not change or is unknown. `untimed`: a side has no time of a correct
-/// answer, or the answer became wrong.
+/// `host_bound`: the run's time changed by no more than the host's speed varies between runs. The GPU's part
+/// of this time did not change or is unknown. `untimed`: base or new has no time of a correct answer, or the
+/// answer became wrong.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -54,10 +54,12 @@ struct Unclear {
   double detectable = 0, least = 0, most = 0;
   std::int64_t rounds = 1;  ///< rounds (repetitions of the trials in new processes) that each run had
   /// Medians of Change::detectable that larger measurements would give: three times the rounds, four times
-  /// the samples, or a duet, in which the two builds alternate (ExpectedEstimates in compare_rule.hpp).
+  /// the samples, or a duet, a run in which the two builds alternate (ExpectedEstimates in compare_rule.hpp).
   double with_rounds = 0, with_samples = 0, with_duet = 0;
   bool lacks_rounds = false;  ///< true if a trial has fewer rounds in one set than in the other
-  bool is_too_short = false;  ///< true if the fixed part of the expected scatter exceeds half of most times
+  /// True on a CPU if the constant part of the expected scatter (cpu_scatter.seconds) exceeds half of the
+  /// median time.
+  bool is_too_short = false;
 };
 
 /// The difference between two runs on one place that all trials of a backend have in common (drift), and the
@@ -66,9 +68,9 @@ struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< number of pairs (trials in both sets); only methods with 3 or more pairs count
   double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
-  /// Measured scatter of the trials about their methods' medians, divided by the scatter that the statistical
-  /// rule expects: for times below 100 us, and for longer ones. At least 1; 1 if fewer than 8 trials are
-  /// known.
+  /// The scatter of the trials' ln(new / base) about their methods' medians, divided by the scatter that the
+  /// statistical rule expects. One value is for times below 100 us, the other for longer times. At least 1,
+  /// and exactly 1 with fewer than 8 trials.
   double excess_scatter_short = 1, excess_scatter_long = 1;
   /// The standard deviation of the methods' medians of ln(new / base); 0 with fewer than 5 methods.
   double method_sigma = 0;
@@ -83,7 +85,7 @@ struct RunNoise {
 /// A trial in one set, on one place. Times, counters and energy are those of its records with a correct
 /// answer.
 struct Side {
-  Timing run, gpu;     ///< as in `TimeKind`; `gpu` is not known if no replay was measured
+  Timing run, gpu;     ///< as in `TimeKind`; `gpu` is unknown if no replay was measured
   std::string status;  ///< the worst status in the set's last run
   /// The largest residual ratio (backward error in units of n·u) in that run.
   double residual_ratio = io::Record::unknown;
@@ -96,7 +98,7 @@ struct Side {
   /// 1 if the run takes notably longer than its CUDA graph, because the GPU waits for the host; else 0. -1 if
   /// the run cannot be recorded as a graph.
   std::int64_t launch_bound = -1;
-  std::vector<std::string> gpus;  ///< UUIDs
+  std::vector<std::string> gpus;  ///< UUIDs of the GPUs
 };
 
 /// A trial that is in both sets.
@@ -109,20 +111,20 @@ struct Pair {
   std::string reason;        ///< the reason for SLOWER if it is not the time: "waits 1 -> 2"
   std::string accuracy;      ///< the change of status or residual ratio, as text; empty: no change
   bool is_worse = false;     ///< true if the trial passed or was suspect in base, and its status is worse now
-  bool is_repaired = false;  ///< true if it failed before and passes now, with base's tolerance, too
+  bool is_repaired = false;  ///< true if it failed in base and passes now, even with base's tolerance
   bool has_same_executions =
       false;  ///< true if both sides are the same executions, because both sets contain them
   /// Returns true if the answer was right in base and is wrong now, in at least one round. Then no times are
   /// compared.
   bool became_wrong() const;
-  /// Returns true if both sides failed, and a side has no times of correct answers that could be compared.
+  /// Returns true if both sides failed, and at least one of them has no time of a correct answer.
   bool has_failed_in_both() const;
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
   /// Returns true if the GPU's time is unknown, and on both sides the host needs at least half of the run's
   /// time to queue its kernels.
   bool is_host_paced() const;
-  /// Returns true if on either side the run takes more than 1.1 times as long as its replay on the GPU, or if
-  /// `is_host_paced`.
+  /// Returns true if on either side the run takes more than 1.1 times as long as its replay on the GPU.
+  /// Without replays, returns `is_host_paced()`.
   bool is_host_bound() const;
   bool has_same_place() const;  ///< true if both sides are on the same place
 };
@@ -166,9 +168,9 @@ struct CompareRules {
 /// The result of a comparison.
 struct Comparison {
   std::vector<Pair> pairs;
-  /// Number of pairs on the same place whose SM clocks differ by more than `notable_clock`.
+  /// Number of pairs on the same place whose base and new SM clocks differ by more than `notable_clock`.
   std::int64_t other_clocks = 0;
-  double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, of the pair whose clocks differ most
+  double furthest_base_clock = 0, furthest_new_clock = 0;  ///< MHz, in the pair with the largest difference
   std::vector<MethodChange> methods;
   std::vector<RunNoise> noise;               ///< per backend and place that both sets have
   std::vector<Unclear> unclear;              ///< per backend
@@ -190,7 +192,7 @@ struct Comparison {
   bool has_other_places = false;  ///< true if some pair has different places
   /// True if two builds alternated in each round. Then times are compared round by round.
   bool is_duet = false;
-  double threshold = 0;  ///< the threshold that was used
+  double threshold = 0;  ///< CompareRules::threshold, or its default
   /// Texts about trials and methods that are slower or worse on the same place, and about missing trials.
   std::vector<std::string> regressions;
 };
@@ -211,7 +213,7 @@ double parse_percent(const std::string& option, const std::string& text);
 
 /// Sorts pairs: worse ones first, then SLOWER, FASTER, UNCLEAR, and then the others in their old order.
 void put_regressions_first(std::vector<Pair>& pairs);
-/// Returns true for a pair that is shown by default: SLOWER, FASTER, or of different places.
+/// Returns true for a pair that is shown by default: its verdict is SLOWER or FASTER, or its places differ.
 bool is_listed(const Pair& pair);
 /// Returns the names of the trials that failed before and pass now.
 std::vector<std::string> repaired_trials(const Comparison& comparison);

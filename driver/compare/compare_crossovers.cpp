@@ -15,8 +15,8 @@ namespace gaussweep::driver {
 namespace {
 
 /// Finds the crossovers along a series of trials that differ only in their size n. Only SLOWER and FASTER
-/// trials count. If two neighbours have opposite verdicts, the crossover is where ln(ratio), interpolated
-/// linearly in ln(n), is zero.
+/// trials count. A crossover is between two neighbours with opposite verdicts. ln(ratio) is interpolated
+/// linearly in ln(n); the crossover is its zero.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });

@@ -17,18 +17,19 @@
 namespace gaussweep::driver {
 namespace {
 
-constexpr double normal_mad = 1.4826;  // sigma of a normal distribution / its median absolute deviation
+constexpr double normal_mad = 1.4826;  // converts a median absolute deviation to sigma (normal distribution)
 constexpr std::size_t min_pairs_of_method = 3;  // minimum number of pairs for a verdict on the method
-constexpr std::size_t min_pairs_for_noise = 8;  // minimum number of trials that show a run's scatter
-constexpr std::size_t min_methods = 5;          // minimum number of methods that show a run's drift
-constexpr std::size_t min_host_bound = 4;       // minimum number of trials that show the host's drift
-// Only times of which the host has at least this fraction are used to estimate the host's drift.
+constexpr std::size_t min_pairs_for_noise = 8;  // minimum number of trials for a run's scatter
+constexpr std::size_t min_methods = 5;          // minimum number of methods for a run's drift
+constexpr std::size_t min_host_bound = 4;       // minimum number of trials for the host's drift
+// The host's drift is estimated only from times in which the host's part is at least this fraction.
 constexpr double min_host_fraction = 0.3;
 constexpr double max_drift = 0.005;  // largest |ln ratio| that counts as drift of the run
 // Uncertainty of the host's drift, as ln ratio, if too few trials show it. Between measured runs the time of
 // a launch varied from 3.1 to 4.6 us.
 constexpr double unknown_drift = 0.1;
-constexpr double short_seconds = 1e-4;  // seconds; RunNoise has one factor below this time and one above
+// seconds; RunNoise has one scatter factor for shorter times and one for longer
+constexpr double short_seconds = 1e-4;
 
 /// An estimate from the recorded times, with the estimates that other measurements would give.
 struct MeasuredEstimate : Estimate {
@@ -40,9 +41,9 @@ struct MeasuredEstimate : Estimate {
 struct TrialEstimates {
   Pair* pair = nullptr;
   bool has_gpu = false, has_host = false;  ///< true if `gpu`, or `host`, is set
-  MeasuredEstimate gpu;   ///< of the GPU's time, or of the run's time if the run is not host-bound
-  MeasuredEstimate host;  ///< of a host-bound run's time
-  double host_share = 0;  ///< fraction of the host-bound run's time that is the host's
+  MeasuredEstimate gpu;   ///< for the GPU's time, or the run's without a replay or on the CPU
+  MeasuredEstimate host;  ///< for a host-bound run's time
+  double host_share = 0;  ///< host's fraction of the host-bound run's time
 };
 
 std::string method_of(const Pair& pair) {
@@ -58,7 +59,7 @@ bool is_other_gpu(const Pair& pair) {
          });
 }
 
-/// Estimates the changes of a trial's GPU time and of its host-bound time, as far as both sets have them.
+/// Estimates the changes of a trial's GPU time and of its host-bound time, if both sets have these times.
 TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   TrialEstimates result;
   result.pair = &pair;
@@ -97,9 +98,9 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
   return result;
 }
 
-/// Returns the factor by which the estimates scatter more than their standard errors say, at least 1. Returns
-/// 1 for fewer than `min_pairs_for_noise` estimates. @param distances per estimate: |ln ratio - median| /
-/// standard error
+/// Returns the measured scatter of the estimates divided by the scatter that their standard errors predict,
+/// at least 1. Returns 1 for fewer than `min_pairs_for_noise` estimates. @param distances per estimate: |ln
+/// ratio - median| / standard error
 double scatter_factor(std::vector<double> distances) {
   if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
@@ -113,7 +114,7 @@ bool is_short(const Pair& pair) {
 /// The scatter of GPU times about the medians of their methods.
 struct MethodScatter {
   std::vector<double> short_times, long_times;  ///< |ln ratio - median| / error per trial
-  std::vector<double> medians;                  ///< of ln ratio per method
+  std::vector<double> medians;                  ///< each method's median ln ratio
 };
 
 /// Computes the scatter for the methods with at least min_pairs_of_method trials.
@@ -185,7 +186,8 @@ RunNoise noise_of(const std::vector<TrialEstimates*>& trials, bool is_duet) {
   }
   std::vector<double> host_drifts, host_bound_logs, host_distances;
   for (const TrialEstimates* trial : trials) {
-    // If the host drifts by a factor exp(x), ln of a time with a host fraction f changes by f x.
+    // If the host's part of a time grows by a small relative drift x, ln(time) grows by f x. Here f is the
+    // host's fraction of the time. So x is the change of ln(time) divided by f.
     if (trial->host_share < min_host_fraction) continue;
     host_drifts.push_back(trial->host.log / trial->host_share);
     host_bound_logs.push_back(trial->host.log);
@@ -251,7 +253,7 @@ class Decision {
   std::map<const Estimate*, Verdict> verdicts_;
 };
 
-/// Returns the change of a time that is compared with itself.
+/// Returns the change of a pair or method if base and new are the same executions.
 Change no_change(TimeKind kind) {
   return {Verdict::same, kind, /*ratio=*/1, /*low=*/1, /*high=*/1, /*detectable=*/0};
 }
@@ -264,7 +266,7 @@ struct UnclearTrials {
 
   void add(const MeasuredEstimate& measured, const Pair& pair, const Decision& decision) {
     const auto smallest_change = [&](Estimate other) {
-      // The correction for the runs' noise would be the same.
+      // Other measurements would need the same correction for the runs' noise (see `correct`).
       other.error *= measured.error / measured.first_error;
       return decision.detectable(other);
     };
@@ -373,7 +375,8 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
     method_estimate.is_known = !chosen.empty();
     if (method_estimate.is_known) method_estimate.pooled_estimate = pooled(chosen);
     const RunNoise* place_noise = find_in(noise, {change.backend, change.new_place});
-    // Methods as a whole vary by `method_sigma` from run to run, so no method's error is smaller.
+    // Even without changes, whole methods vary by `method_sigma` from run to run, so no method's error is
+    // smaller.
     if (place_noise != nullptr && change.has_same_place())
       method_estimate.pooled_estimate.error =
           std::max(method_estimate.pooled_estimate.error, place_noise->method_sigma);

@@ -18,7 +18,8 @@ constexpr double method_fraction = 0.25;
 /// Upper limit on the degrees of freedom of the mean over a method's trials.
 constexpr double method_degrees = 30;
 
-/// Returns the model's variance of a process's ln(median).
+/// Returns the variance of a process's ln(median) that the noise model (`scatter`) and the samples' sigma
+/// predict.
 double variance_of_model(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double seconds = std::sqrt(base.median * now.median);
   // The larger sigma of both sets counts, because the quartiles of five samples are sometimes narrow by
@@ -35,8 +36,8 @@ double degrees_of(const Timing& base, const Timing& now) {
   return model_degrees + static_cast<double>(base.processes + now.processes - 2);
 }
 
-/// Returns the variance of a process's ln(median): the mean of the model's and the trial's own, weighted by
-/// their degrees of freedom.
+/// Returns the variance of a process's ln(median): the mean of the predicted and the measured variance,
+/// weighted by their degrees of freedom.
 double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
   const double own_squares = static_cast<double>(base.processes - 1) * base.variance +
                              static_cast<double>(now.processes - 1) * now.variance;

@@ -1,8 +1,8 @@
 #pragma once
 /// The statistical rule that decides if two times differ. Each trial has a Student's t test of ln(new time /
-/// base time). Its variance is a weighted mean of the trial's own variance and of a model's (Smyth 2004). The
-/// false discovery rate of all tests together is limited (Benjamini and Hochberg 1995). docs/comparing.md has
-/// the measurements that the model was fitted to.
+/// base time). Its variance is a weighted mean of two variances: the trial's measured one, and that of a
+/// noise model (Smyth 2004). The false discovery rate of all tests together is limited (Benjamini and
+/// Hochberg 1995). docs/comparing.md has the measurements that the model was fitted to.
 
 #include <cstdint>
 #include <map>
@@ -13,15 +13,15 @@
 
 namespace gaussweep::driver {
 
-/// A trial's times of one kind (TimeKind) in one set of records. Each round (repetition of the trials) of
-/// each run is a separate process, with a median of its samples.
+/// A trial's times of one kind (run or GPU, TimeKind in compare.hpp) in one set of records. Each round
+/// (repetition of the trials) of each run is a separate process, with a median of its samples.
 struct Timing {
   double median = io::Record::unknown;  ///< median of the processes' medians
-  double sigma = 0;                     ///< a sample's relative standard deviation, median over the processes
+  double sigma = 0;                     ///< a sample's relative std deviation, median of the processes
   std::int64_t samples = 0;             ///< number of samples of all processes
   std::int64_t processes = 1, runs = 1;
   double variance = 0;                    ///< variance of ln(median) between the processes
-  std::map<std::int64_t, double> rounds;  ///< ln(median) by round; empty unless the times are from a duet
+  std::map<std::int64_t, double> rounds;  ///< ln(median) by round; only for a duet
   bool is_known() const { return median > 0 && samples > 0; }
 };
 
@@ -34,8 +34,8 @@ Statistics replay_quartiles_of(const io::Record& record);
 /// number of runs that these processes belong to
 Timing timing_of(const std::vector<Statistics>& processes, std::int64_t runs);
 
-/// A model of the noise: between processes, the times of an unchanged program have the standard deviation
-/// sqrt((fraction * time)^2 + seconds^2).
+/// A noise model. Between processes, the times of an unchanged program have the standard deviation
+/// sqrt((fraction * time)^2 + seconds^2). docs/comparing.md has the measurements behind the values below.
 struct Scatter {
   double fraction = 0, seconds = 0;
 };
@@ -45,8 +45,8 @@ struct Scatter {
 constexpr Scatter gpu_scatter{0.004, 5e-7};
 /// For times that include the host's launches or waits. `fraction` refers to the host's part of the time.
 constexpr Scatter host_bound_scatter{0.12, 1.5e-6};
-/// For times that include launches or waits if the host's part is unknown. `fraction` refers to the whole
-/// time.
+/// For times that include the host's launches or waits, if the host's part of the time is unknown. `fraction`
+/// refers to the whole time.
 constexpr Scatter host_paced_scatter{0.04, 2e-6};
 /// For CPU methods, which share the CPU with other programs.
 constexpr Scatter cpu_scatter{0.20, 2e-5};
@@ -56,13 +56,13 @@ constexpr Scatter other_gpu_scatter{0.025, 1e-6};
 /// An estimate of ln(new time / base time).
 struct Estimate {
   double log = io::Record::unknown, error = 0;  ///< the estimate and its standard error
-  double degrees = 1;                           ///< degrees of freedom of Student's t
+  double degrees = 1;                           ///< degrees of freedom of Student's t distribution
   double drift = 0;  ///< the part of `log` that is a common change of all trials, not of this one
   /// The ratio of the times, and the ends of its 95 % confidence interval.
   double ratio() const;
   double low() const;
   double high() const;
-  /// Returns the relative growth that measurements exceed with probability `tail` if nothing changed.
+  /// Returns the relative growth that a measurement exceeds with probability `tail` although nothing changed.
   double detectable(double tail) const;
   /// Returns the part of `log` that is specific to this trial.
   double without_drift() const { return log - drift; }
@@ -71,12 +71,12 @@ struct Estimate {
 /// Estimates the ratio of two times. @pre both times are known
 Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter, bool is_other_gpu);
 
-/// The weight of the model's variance in the weighted mean with the trial's own variance, in degrees of
-/// freedom. The trial's own variance has one degree of freedom per process beyond the first of each set.
+/// The weight of the noise model's variance in its mean with the trial's measured variance, in degrees of
+/// freedom. The measured variance has one degree of freedom per process beyond the first of each set.
 constexpr double model_degrees = 8;
 
-/// Estimates the ratio of two times from a duet, in which two builds alternate: from the differences within
-/// each round. Drift cancels, because both builds run in every round. @pre both times are known
+/// Estimates the ratio of two times from a duet, a run in which two builds alternate. Uses the differences
+/// within each round. Drift cancels, because both builds run in every round. @pre both times are known
 /// @param weight the model's weight in degrees of freedom
 Estimate estimate_duet(const Timing& base, const Timing& now, const Scatter& scatter,
                        double weight = model_degrees);
@@ -99,10 +99,11 @@ ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, cons
 /// variance is common to all of them. @pre trials is not empty
 Estimate pooled(const std::vector<Estimate>& trials);
 
-/// Returns t such that P(T > t) = tail for Student's t.
+/// Returns t such that P(T > t) = tail, where T has Student's t distribution.
 double student_quantile(double tail, double degrees);
 
-/// Returns P(T > t) for Student's t. `degrees`, the degrees of freedom, is rounded down. @pre degrees >= 1
+/// Returns P(T > t), where T has Student's t distribution. `degrees`, the degrees of freedom, is rounded
+/// down. @pre degrees >= 1
 double student_tail(double t, double degrees);
 
 /// Decides which hypotheses are rejected (Benjamini and Hochberg). The expected fraction of false rejections

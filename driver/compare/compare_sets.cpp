@@ -101,8 +101,8 @@ std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
   return sets;
 }
 
-/// Adds a set to the base. Attributes in which the sets differ are cleared, but the lists of shards are
-/// joined.
+/// Adds a set to the base. Attributes in which the sets differ are cleared, except the lists of shards, which
+/// are joined.
 void pool(Results& base, Results&& added) {
   const bool is_first = base.records.empty() && base.attributes.empty();
   remove_executions(added, base);
@@ -272,7 +272,7 @@ std::vector<Results> split_runs(Results results) {
     set.hosts = results.hosts;
     set.devices = results.devices;
     set.attributes = results.attributes;
-    if (has_plan_texts) set.attributes.erase("plan");  // it is unknown which of several plans each run had
+    if (has_plan_texts) set.attributes.erase("plan");  // the runs' own plans are unknown
   }
   return sets;
 }

@@ -16,7 +16,7 @@ namespace gaussweep::driver {
 /// The GPU and CPU models that a time depends on. An empty name means an unknown model.
 struct Models {
   std::string gpus, cpu;
-  /// Returns true if no model that is known on both sides differs.
+  /// Returns true if the GPU and CPU models agree, as far as both are known.
   bool is_compatible(const Models& other) const;
   /// Returns "NVIDIA H200, Xeon 8480C", without unknown models.
   std::string words() const;
@@ -26,8 +26,8 @@ struct Models {
 class MachineModels {
  public:
   explicit MachineModels(const io::Results& results);
-  /// Returns the record's GPU model, and the CPU of its host. A trial on the CPU has all GPU models that its
-  /// run used on that host.
+  /// Returns the record's GPU model, and the CPU model of its host. For a trial on the CPU, the GPU models
+  /// are all those that its run used on that host.
   Models of(const io::Record& record) const;
 
  private:
@@ -35,11 +35,11 @@ class MachineModels {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> gpus_;  // by run and host
 };
 
-/// Identifies an execution of a trial; empty if the record has no start and end time.
+/// Returns a text that identifies one execution of a trial; empty if the record has no start and end time.
 std::string execution_of(const io::Record& record);
 /// Removes the records whose executions are in `known`, and adds the executions of all other records to
-/// `known`. `known` has hashes, because the texts would take as much memory as the records. Returns the
-/// number of removed records.
+/// `known`. Returns the number of removed records. `known` stores hashes of `execution_of`, because the texts
+/// would take as much memory as the records.
 std::size_t drop_known_executions(std::vector<io::Record>& records, std::unordered_set<std::size_t>& known);
 /// Prints a note if `drop_known_executions` removed records.
 void note_repeated(std::size_t records);
@@ -47,7 +47,8 @@ void note_repeated(std::size_t records);
 /// Removes from `results` the records of GPU or CPU models that `other` does not have.
 void keep_models_of(const io::Results& other, io::Results& results);
 
-/// Returns hashes of the trials that ran, with their rounds and models. Skipped trials are left out.
+/// Returns one hash per trial, round (repetition of the trials) and Models that ran. Skipped trials are left
+/// out.
 std::unordered_set<std::size_t> executed_trials(const io::Results& results);
 /// Returns true if a trial is in both sets.
 bool have_common(const std::unordered_set<std::size_t>& some, const std::unordered_set<std::size_t>& others);
@@ -65,9 +66,9 @@ struct Sides {
   std::vector<std::string> remarks;
 };
 
-/// Pools all sets but the last as base. The last set is judged: it becomes `now`. If the last set has
-/// several runs, only the last run on each GPU and CPU model is judged, and earlier runs are added to the
-/// base. If the base is not empty and lacks a model, all runs on that model are judged. Executions in the
+/// Pools all sets but the last as base. The last set is judged: it becomes `now`. If the last set has several
+/// runs, only the last run on each GPU and CPU model is judged. Earlier runs are added to the base. If the
+/// base is not empty and lacks a model, all runs on that model are judged. Executions that are also in the
 /// judged set are removed from the base, unless the base would become empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common

@@ -37,8 +37,8 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
 /// Relative changes of this size or more are shown as "a factor of over 100".
 constexpr double max_share = 99;
 
-/// Returns relative changes in one unit: "3.8 %" and "15 %", or, if `largest` at least doubles the time, "a
-/// factor of 1.9" and "a factor of 4.9".
+/// Formats several relative changes in one unit. The unit is percent ("3.8 %", "15 %"), or a factor if
+/// `largest` at least doubles the time ("a factor of 1.9", "a factor of 4.9").
 class ChangeTexts {
  public:
   explicit ChangeTexts(double largest) : as_factors_(largest >= 1) {}
@@ -52,8 +52,8 @@ class ChangeTexts {
   bool as_factors_;
 };
 
-/// Returns an end of a speedup's interval. For persons, an end beyond a factor of 1000 becomes the text ">
-/// 1000x" or "< 0.001x", because such a wide interval has no information.
+/// Returns an end of a speedup's interval as a cell. Persons get a bound ("> 1000x", "< 0.001x") for an end
+/// beyond a factor of 1000, because its exact value is no information.
 Cell bound_cell(double speedup, Reader reader) {
   constexpr double max_bound = 1000;
   if (reader == Reader::person && speedup > max_bound) return "> 1000x";
@@ -361,7 +361,7 @@ std::string regression_words(const Comparison& comparison) {
     } else if (verdict == Verdict::unclear) {
       ++unclear;
     } else if (verdict == Verdict::untimed) {
-      untimed += pair.is_worse || pair.is_repaired ? 0 : 1;  // those are named or counted below
+      untimed += pair.is_worse || pair.is_repaired ? 0 : 1;  // worse and repaired trials are reported below
     } else if (pair.has_same_place()) {
       ++decided;
     } else {
@@ -390,7 +390,7 @@ std::string regression_words(const Comparison& comparison) {
     text += fmt::format(" Failed in both, not rated: {}: {}.", counted(failed.size(), "trial"),
                         first_names(failed));
   if (unclear > 0) text += fmt::format(" Undecided: {}.", counted(unclear, "UNCLEAR trial"));
-  std::vector<std::string> as_a_whole;  // the regressions name methods that are SLOWER
+  std::vector<std::string> as_a_whole;  // methods that are SLOWER are among the regressions
   for (const MethodChange& method : comparison.methods) {
     const Verdict verdict = method.change.verdict;
     if (method.has_same_place() && method.counts.count(Verdict::unclear) > 0 &&

@@ -26,7 +26,7 @@ namespace {
 
 using io::Record;
 
-constexpr std::int64_t min_kernels = 4;  // runs with fewer kernels do not show the time per launch
+constexpr std::int64_t min_kernels = 4;  // fewer kernels per run do not show the time per launch
 
 /// Returns the first word, not counting "NVIDIA", in which `name` differs from `other`. If one name begins
 /// with all words of the other, returns the rest of `name` from the last common word on.
@@ -84,14 +84,14 @@ Estimate speedup_of(const Group& base, const Group& now) {
   return result;
 }
 
-/// A lower bound on the time of a group, and the hardware limit that causes it.
+/// A lower bound on the time of a group, and the measured limit that it comes from.
 struct TimeBound {
   double seconds = Record::unknown;
   BoundingLimit bounding_limit = BoundingLimit::unknown;
 };
 
-/// The condition for counting the time of the launches as a lower bound: never, always, or only if the GPU
-/// may have waited for launches.
+/// Tells if the time of the kernel launches counts as a lower bound: never, always, or only if the GPU may
+/// have waited for launches.
 enum class Launches { never, always, if_waiting };
 
 /// Returns a lower bound on a group's time: the roofline's time, or the time of the launches if `when` allows
@@ -126,7 +126,8 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
     before.seconds = base_model.launch;
     after.seconds = new_model.launch;
   } else if (before.bounding_limit != after.bounding_limit) {
-    // The bounds have different causes. Both are computed again, with or without launches on both models.
+    // The bounds come from different limits, so their ratio is no prediction. Both are computed again, with
+    // launches on both models or on neither.
     const Launches when = is_same_method ? Launches::always : Launches::never;
     before = bound_of(base, base_model, when);
     after = bound_of(now, new_model, when);

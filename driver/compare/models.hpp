@@ -25,9 +25,10 @@ struct ModelFacts {
   std::string name;        ///< the full name of the model
   std::string short_name;  ///< the word that distinguishes it from the other model: "H100"
   Rates rates;
-  double launch = io::Record::unknown;  ///< seconds in which the host queues a kernel
+  double launch = io::Record::unknown;  ///< seconds that the host needs to queue a kernel
   std::int64_t runs = 0, devices = 0;
-  /// Relative sigma of a trial's times between runs and devices, median over trials; NaN with one run.
+  /// Relative standard deviation of a trial's times between runs and devices, as the median over the trials.
+  /// NaN with one run.
   double scatter = io::Record::unknown;
 };
 
@@ -50,33 +51,36 @@ struct ModelRow {
   std::map<std::int64_t, ModelCell> cells;  ///< by n
 };
 
-/// All methods of one problem, precision, matrix and operands.
+/// All methods of one problem, precision, matrix and operands; `details` has further properties of the
+/// operands.
 struct ModelTask {
   std::string problem, precision, matrix, details;
   ModelRow fastest;
   std::vector<ModelRow> methods;
 };
 
-/// The comparison of two models. Its cells point to groups of the two grids.
+/// The comparison of two models. Its cells point to groups of the two VerdictGrids (one per model) that it is
+/// made from.
 struct ModelComparison {
   ModelFacts base, now;
   std::vector<ModelTask> tasks;
   std::int64_t only_base = 0, only_new = 0;  ///< numbers of tasks that passed on this model only
 };
 
-/// Returns the names of the GPU models of the records; if none ran on a GPU, of the CPU models.
+/// Returns the names of the GPU models of the records. If no record is of a GPU, returns the names of the CPU
+/// models.
 /// @param is_gpu set to true if they are GPUs
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
 /// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead of
-/// models. Models are compared if the last set and the others have no model in common. They are also compared
-/// if the only set has several models, and each trial once per model.
+/// models. Models are compared if the last set and the others have no model in common. A single set is
+/// compared by model if it has several models, and each trial once per model.
 /// @param is_requested true if the user asks for a comparison of models; the base is then the model with the
 /// lowest compute capability, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
 
-/// Returns one grid per model of the pooled sets, without repeated executions.
+/// Pools the sets, drops repeated executions, and returns one grid per model.
 /// @param all receives the records of the grids, and must outlive them
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
 
@@ -87,15 +91,16 @@ ModelComparison compare_models(const VerdictGrid& base, const VerdictGrid& now);
 
 /// Returns the limits of both models and their ratio.
 Table limits_table(const ModelComparison& comparison);
-/// Returns a row per task and method, with a column per size: "1.28±6%". @param with_methods false: only the
-/// fastest method of each task and the prediction
+/// Returns a table of speedups with a row per task and method, and a column per size: "1.28±6%". @param
+/// with_methods false: only the fastest method of each task and the prediction
 /// @param most_sizes maximum number of sizes that have columns; the smallest and the largest size always have
 /// one
 Table ratio_table(const ModelComparison& comparison, bool with_methods, std::size_t most_sizes);
-/// Returns a row per task: median and range of the ratio, the prediction, the limit, the faster model by
-/// size.
+/// Returns a table with a row per task: median and range of the speedup, predicted speedup, bounding limit,
+/// and faster model by size.
 Table task_table(const ModelComparison& comparison);
-/// Returns the tasks whose fastest methods differ clearly on both models.
+/// Returns a table of the tasks on which the models have different fastest methods, each clearly the fastest
+/// on its model.
 Table winner_table(const ModelComparison& comparison);
 /// Returns one row per method, task and size with all numbers, for programs.
 Table cell_table(const ModelComparison& comparison);

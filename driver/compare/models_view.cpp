@@ -28,7 +28,7 @@ std::string interval_text(const Estimate& estimate) {
                      std::min(percent, max_percent));
 }
 
-/// Returns "4.1 TB/s", "52 GFLOP/s".
+/// Returns a rate with its unit: "4.1 TB/s", "52 GFLOP/s".
 std::string rate_text(double rate, const char* unit) {
   if (!(rate > 0)) return "";
   const bool is_tera = rate >= 1e12;
@@ -42,7 +42,7 @@ std::vector<double> ratios_of(const ModelRow& row) {
   return ratios;
 }
 
-/// Returns "1.02" or "1.02 to 1.28".
+/// Returns the range of some ratios: "1.02" or "1.02 to 1.28".
 std::string range_text(const std::vector<double>& values) {
   if (values.empty()) return "";
   const auto [low, high] = std::minmax_element(values.begin(), values.end());

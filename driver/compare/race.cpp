@@ -15,15 +15,15 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The scatter of the ratio of two methods in one round on an idle CPU. Both ran in one process within
-/// seconds, so it is smaller than `cpu_scatter`.
+/// The scatter of the ratio of two methods' times in one round on an idle CPU. It is smaller than
+/// `cpu_scatter`, because both methods ran in one process within seconds.
 constexpr Scatter round_scatter{0.05, 5e-7};
 /// The weight of round_scatter in the variance, in degrees of freedom (see estimate_duet). It is small,
 /// because other programs disturb rounds far more.
 constexpr double scatter_weight = 2;
-/// Fewer than `least_rounds` rounds do not show their scatter. Until then a method leaves the race only if
-/// the interval of its ratio is above `far_behind` and the method took `far_seconds` longer. The seconds are
-/// needed because other programs may delay all samples of a round by tens of milliseconds.
+/// The scatter of fewer than `least_rounds` rounds is unknown. In these rounds, a method leaves the race only
+/// if the interval of its ratio is above `far_behind` and the method took `far_seconds` longer. The seconds
+/// are needed because other programs may delay all samples of a round by tens of milliseconds.
 constexpr double far_behind = 5, far_seconds = 0.1;
 /// The probability that a slower method is reported as the faster one after a given round.
 constexpr double clear_tail = 0.005;

@@ -13,18 +13,19 @@ namespace gaussweep::driver {
 /// A lead (ratio of two methods' times) below this does not count as a win, because the order of the methods
 /// may change from day to day.
 constexpr double least_lead = 1.05;
-/// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then
-/// useless.
+/// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then not
+/// needed.
 constexpr double narrow_interval = 1.1;
 /// Each method runs in at least this number of rounds, unless it is far behind.
 constexpr std::int64_t least_rounds = 3;
-/// The machine is noisy if a method's medians scatter from round to round by more than this relative sigma.
+/// The machine counts as noisy if the relative standard deviation of a method's medians from round to round
+/// is larger.
 constexpr double noisy_sigma = 0.15;
 
 /// A method of a race, and the ratio of its time to that of the fastest method.
 struct Racer {
   const Group* group = nullptr;
-  Estimate slowdown;        ///< the ratio of its time to the fastest method's; not set for the fastest method
+  Estimate slowdown;        ///< this method's time / the fastest method's; not set for the fastest method
   std::int64_t rounds = 0;  ///< number of rounds in which this method and the fastest one ran
   double seconds = 0;       ///< this method's median minus the fastest method's, in these rounds
   /// True if further rounds may show that the method is as fast as the fastest one.
@@ -37,7 +38,8 @@ struct Racer {
 /// The result of comparing the methods of one task.
 struct Race {
   std::vector<Racer> racers;  ///< competitors that passed, the fastest one first
-  /// Relative sigma of the medians from round to round: the larger value of the two fastest methods.
+  /// Relative standard deviation of a method's medians from round to round: the larger value of the two
+  /// fastest methods.
   double noise = 0;
   bool has_lead() const { return racers.size() > 1; }
   /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the

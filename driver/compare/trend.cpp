@@ -26,6 +26,8 @@ using io::Record;
 
 /// The times of a trial in one night.
 struct NightTimes {
+  /// Per record: the median seconds of a run and of its CUDA graph replay (if measured), and the samples'
+  /// standard deviation divided by their median.
   std::vector<double> runs, replays, sigmas;
   std::string gpu;
   const Record* record = nullptr;
@@ -33,7 +35,7 @@ struct NightTimes {
 
 using Times = std::map<std::size_t, NightTimes>;  // by night
 
-/// Returns the start, commits, GPUs and driver of a night.
+/// Makes a night from one run: its start, commits, GPUs and driver.
 Night night_of(const std::string& path, const io::Results& results) {
   Night night;
   night.path = path;
@@ -95,8 +97,8 @@ void name_nights(std::vector<Night>& nights) {
   }
 }
 
-/// Computes the series of a trial, and the variance that the noise model (Scatter in compare_rule.hpp)
-/// expects.
+/// Computes the series of a trial from its `times` by night. Sets `logs` to ln of the series, with the
+/// variance that the noise model (Scatter in compare_rule.hpp) expects.
 /// @return false if there are fewer than two nights
 bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
@@ -157,7 +159,7 @@ std::string library_words(const TrendSeries& series, std::size_t before, std::si
   return fmt::format(", another version of {}", series.identity.library);
 }
 
-/// Describes differences between two nights other than commit and library: GPU driver, GPU.
+/// Describes the differences of GPU driver and GPU between two nights.
 std::string other_changes(const Night& before, const Night& after, bool is_other_gpu) {
   std::string words;
   if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())

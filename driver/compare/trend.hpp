@@ -22,9 +22,9 @@ struct Night {
   std::string driver;                ///< version of the GPU driver; empty: unknown
 };
 
-/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect. Suspect
-/// means a residual ratio of up to ten times the tolerance. For a CPU method, each number of threads has a
-/// separate series.
+/// A trial on one GPU and CPU model, with its times in all nights in which it passed or was suspect. A
+/// suspect answer has a residual ratio above the tolerance, but at most ten times as large. For a CPU method,
+/// each number of threads has a separate series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
   /// The GPU and CPU models (Models::words); for CPU methods also the number of threads per rank.
@@ -34,8 +34,8 @@ struct TrendSeries {
   std::vector<double> seconds;      ///< one per element of `nights`
   /// Digests of the method's shared library, one per element of `nights`; empty texts for a built-in method.
   std::vector<io::Text> library_digests;
-  /// The status of the trial's record on this place, or on an unknown one, in the night after the last of
-  /// `nights`; empty if it has no such record.
+  /// The status of the trial in the night after the last of `nights`, on this place or on an unknown one.
+  /// Empty if the trial has no such record.
   std::string ended_as;
   SeriesChange change;  ///< its ChangePoint::at are indices into `nights`
 };
@@ -55,7 +55,7 @@ struct TrendRules {
 };
 
 /// Computes the trends. A set may have several nights (see split_runs). Consecutive runs of a plan without
-/// common trials, such as shards, are one night.
+/// common trials, such as shards (parts of a plan that ran separately), are one night.
 /// @param sets paths and their records
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules);
 
