@@ -46,8 +46,8 @@ std::vector<AxisValue> read_values(const std::string& name, const std::vector<io
   return choices;
 }
 
-/// Returns the values of an axis for a backend, else those for the requested backend. @throws io::InputError
-/// if the axis has neither
+/// Returns the values of an axis for `backend`, else those for `requested`, the backend that the user
+/// requested. @throws io::InputError if the axis has neither
 std::vector<AxisValue> values_on(const std::string& name, const io::Axis& axis, const Method& method,
                                  Backend backend, Backend requested) {
   if (axis.by_backend.empty()) return read_values(name, axis.values, method);
@@ -123,7 +123,7 @@ io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names) {
         chosen = values;
       }
       if (chosen != nullptr) {
-        const std::vector<io::Scalar> copy = *chosen;  // `chosen` points into the map
+        const std::vector<io::Scalar> copy = *chosen;  // `chosen` points into the map that changes
         axis.by_backend[std::string(to_string(Backend::cuda))] = copy;
       }
     }

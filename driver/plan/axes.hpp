@@ -40,7 +40,7 @@ const std::vector<io::Scalar>* values_on_gpu(const io::Axis& axis, const std::st
 /// values for the backend `cuda`. @throws UsageError if an axis has different values for two of these GPUs
 io::Plan for_gpus(io::Plan plan, const std::vector<std::string>& gpu_names);
 
-/// Returns the number of combinations, at most `max_count` + 1.
+/// Returns the number of combinations; stops at `max_count` + 1, which shows that there are too many.
 std::size_t count_combinations(const std::vector<Dimension>& dimensions, std::size_t max_count);
 
 /// Calls `visit` with every combination; the last dimension varies fastest.

@@ -1,5 +1,5 @@
-/// Reads and checks a matrix of kind `blur`. With seen_width and seen_height the blurred image has another
-/// size than the original.
+/// Reads and checks a matrix of kind `blur`, which blurs an image. With the keys seen_width and seen_height
+/// the blurred image has another size than the original.
 
 #include "driver/plan/blur_request.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// Returns the keys of a point-spread function.
+/// Returns the keys that a plan may give for a kind of point-spread function (psf).
 const std::vector<std::string>& keys_of(PointSpread psf) {
   static const std::map<PointSpread, std::vector<std::string>> table = {
       {PointSpread::gaussian, {"sigma", "radius"}},
@@ -53,7 +53,7 @@ HostMatrix<double> read_weights(const io::MatrixBlock& block, const FileLookup& 
   } catch (const io::InputError& e) {
     fail_at(file->location, e.what());
   }
-  // blur_fault checks a whole BlurSpec. Only the weights matter here, so the image is a single pixel.
+  // Only the weights are checked here. blur_fault checks a whole BlurSpec, so the image is a single pixel.
   BlurSpec checked;
   checked.psf = PointSpread::file;
   checked.width = checked.height = 1;

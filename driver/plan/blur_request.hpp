@@ -1,7 +1,8 @@
 #pragma once
 /// Reads a matrix of kind `blur` from a plan or a command line. The matrix H blurs an image f of width x
 /// height pixels: H f is the blurred image, of seen_width x seen_height pixels. The key `what` chooses
-/// between the matrices H and H H^T + lambda I (kernels/matrix/blur.hpp).
+/// between the matrices H and H H^T + lambda I, where lambda is a regularisation parameter
+/// (kernels/matrix/blur.hpp).
 
 #include "driver/plan/file_facts.hpp"
 #include "io/plan/plan.hpp"
@@ -12,7 +13,8 @@ namespace gaussweep::driver {
 /// Reads these keys of a plan's `matrix:` block: the point-spread function (psf, sigma, radius, length,
 /// angle, amount, psf_file, dataset), the image sizes (width, height, seen_width, seen_height; 0 if absent),
 /// and the matrix (what, lambda). Other keys are ignored.
-/// @throws io::InputError with the location, for a key of another psf, a value out of range or a missing file
+/// @throws io::InputError with the location, for a key of another point-spread function, a value out of range
+/// or a missing file
 BlurSpec read_blur(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// Returns all keys that read_blur knows.

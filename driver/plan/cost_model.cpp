@@ -15,7 +15,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Returns ln n, and 0 for n < 1.
+/// Returns ln n; 0 for n < 1.
 double log_size(std::int64_t n) {
   return std::log(static_cast<double>(std::max<std::int64_t>(n, 1)));
 }
@@ -43,24 +43,26 @@ Precision other_of(Precision precision) {
   return precision == Precision::float64 ? Precision::float32 : Precision::float64;
 }
 
-// The guessed fraction of the GEMM rate for kernels from papers. On an H200 they reach 0.0004 to 0.1 of the
-// GEMM rate. Triangular solves reach less, but they take little time.
+// The guessed rate of kernels from papers, as a fraction of the device's GEMM rate. On an H200 they reach
+// 0.0004 to 0.1 of the GEMM rate. Triangular solves reach less, but they take little time.
 constexpr double gemm_fraction = 1e-3;
-// The guessed fraction of the GEMM rate for optimised methods at n >= full_order. For smaller matrices the
-// fraction is proportional to n. The guess is low: from this order on, the vendor's getrf, potrf and inverses
-// reach 0.3 to 0.7 of the GEMM rate.
+// The guessed rate of optimised methods (see is_optimised) at n >= full_order, as a fraction of the GEMM
+// rate. Below full_order the fraction is proportional to n. The guess is low: from this order on, the
+// vendor's getrf, potrf and inverses reach 0.3 to 0.7 of the GEMM rate.
 constexpr double optimised_gemm_fraction = 0.1, full_order = 16384;
-constexpr int optimised_capability = 80;  // methods for this compute capability or a later one are optimised
-constexpr double fixed_seconds = 2e-3;    // dispatch, journal, verification of a tiny trial
+// methods that need at least this compute capability count as optimised
+constexpr int optimised_capability = 80;
+constexpr double fixed_seconds = 2e-3;  // for dispatch, journal and verification of a tiny trial
 
-// A range of times is [likely / factor, likely * factor]. usual_scatter is the factor if only one trial with
-// the same number of operations was recorded.
+// An estimated range of times is [likely / factor, likely * factor]. This is the factor if one trial with the
+// same number of operations was recorded.
 constexpr double usual_scatter = 1.15;
 // The factor if the time is interpolated between two recorded numbers of operations.
 constexpr double between_scatter = 1.25;
-// Outside of the recorded numbers of operations, time ~ operations^slope. Short trials are mostly overhead
-// (slope 0), long ones mostly arithmetic (slope 1). These slopes are used if only one number of operations
-// was recorded. Otherwise the likely slope is fitted to the two nearest numbers.
+// Outside of the recorded numbers of operations, times are extrapolated as operations^slope. Short trials are
+// mostly overhead (slope 0), long ones mostly arithmetic (slope 1). The three slopes below are for the likely
+// time and its bounds. They are used if only one number of operations was recorded; otherwise the likely
+// slope is fitted to the two nearest numbers.
 constexpr double likely_slope = 0.6, least_slope = 0.2, most_slope = 1;
 constexpr double slope_error = 0.25;  // the fitted slope may be off by this much
 constexpr double flattening = 0.75;   // factor on a fitted slope below the smallest number of operations
@@ -72,7 +74,8 @@ bool is_optimised(const Method& method) {
   return method.vendor || method.capability >= optimised_capability || method.source == "gaussweep";
 }
 
-/// Returns the number of runs of a trial: warm-up, samples, and the run that measures stages.
+/// Returns the number of runs of a trial: warm-up runs, runs of all samples, and the run that measures the
+/// method's stages.
 double runs_of(const Trial& trial) {
   return static_cast<double>(trial.sampling.warmup + trial.sampling.min_samples) *
              static_cast<double>(trial.inner_repeats) +
@@ -202,9 +205,9 @@ double CostModel::run_seconds(const Trial& trial) const {
   return relatives > 0 ? std::sqrt(guess * (flops / relatives)) : guess;
 }
 
-/// Without records, returns 2 ms plus 20 ns per element. Otherwise returns the mean over the trials of the
-/// nearest recorded order that is not smaller than the trial's. If all recorded orders are smaller, scales
-/// the mean of the largest one by the number of elements.
+/// Without records, returns 2 ms plus 20 ns per element. Otherwise returns the mean over the recorded trials
+/// of the smallest order that is not below the trial's. If all recorded orders are smaller, scales the mean
+/// of the largest one by the number of elements.
 double CostModel::other_seconds(const Trial& trial) const {
   const std::int64_t own_order = order_of(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
@@ -245,7 +248,8 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   if (above != points.end() && above->first < log_flops + 1e-9) {
     const Point& p = above->second;
     const double likely = seconds(p), mean = (p.outside_seconds + p.run_seconds * p.runs / p.count) / p.count;
-    // With several records, the shortest and the longest time, each divided by the mean, give the bounds.
+    // With several records, the bounds are the likely time multiplied by shortest / mean and by longest /
+    // mean.
     const double scatter = p.count > 1 ? 1 : usual_scatter;
     return {likely * std::min(1 / scatter, p.shortest / mean), likely,
             likely * std::max(scatter, p.longest / mean)};
@@ -263,7 +267,8 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
     return {likely / between_scatter, likely, likely * between_scatter};
   }
   if (points.size() > 1) {
-    // The smaller the sizes, the more slowly times decrease, because launches and messages have a fixed cost.
+    // Below the smallest recorded size the slope is reduced (`flattening`), because launches and messages
+    // have a fixed cost.
     slope = near == points.begin() ? flattening * slope_of(near, std::next(near))
                                    : slope_of(std::prev(near), near);
     least = std::max(0.0, slope - slope_error);
@@ -283,7 +288,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial) const {
   std::optional<TimeRange> range = expected(trial, with_energy);
   if (!range && with_energy) {
     range = expected(trial, /*with_energy=*/false);
-    // Adds nothing to the low bound, because this GPU may not support energy measurements.
+    // Energy adds nothing to the low bound, because this GPU may not support energy measurements.
     if (range) *range += {0, trial.energy_seconds, 3 * trial.energy_seconds};
   }
   if (!range) return range;
@@ -305,8 +310,8 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
     // The other precision may take half or twice the time.
     return TimeRange{span.low / 2, span.likely, span.high * 2};
   }
-  // Returns the range over all methods of the same problem, else over those of other problems. `likely` is
-  // the geometric mean over these methods.
+  // Without records of the method, returns the range over all methods of the same problem, else over those of
+  // other problems. `likely` is the geometric mean over these methods.
   for (const bool same_problem : {true, false}) {
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
     double count = 0;

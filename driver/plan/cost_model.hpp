@@ -20,8 +20,8 @@ struct TimeRange {
   double low = 0, likely = 0, high = 0;
   TimeRange& operator+=(const TimeRange& more);
   TimeRange operator*(double times) const;
-  /// Returns true if the upper bound rounds to 0 s. A sweep that still runs with such a range has exceeded
-  /// its estimates.
+  /// Returns true if the upper bound rounds to 0 s. If a sweep still runs with such an estimate of its time
+  /// left, it has exceeded its estimates.
   bool rounds_to_zero() const { return !(high >= 0.5); }
 };
 
@@ -37,18 +37,18 @@ class CostModel {
   explicit CostModel(const Registry& registry) : registry_(registry) {}
   /// Learns from a finished trial; ignores records without a time.
   void learn(const io::Record& record);
-  /// Learns a device's peak rates, from which the rates of unknown methods are guessed.
+  /// Learns a device's peak rates. The rates of methods without records are guessed from these.
   void learn(const io::DeviceRow& device);
   /// Returns the estimated seconds of the whole trial: making the inputs, warm-up, samples, the run that
-  /// measures the method's stages, verification, and the vendor's run that the trial is compared with. At
-  /// most the trial's timeout.
+  /// measures the method's stages, verification, and the vendor's run that the trial is compared with. The
+  /// result is at most the trial's timeout.
   double estimate(const Trial& trial) const;
   /// Returns the estimated seconds of one run of the method.
   double run_seconds(const Trial& trial) const;
   /// Returns the expected time of the trial, only from records. Uses the first of these that has any: records
   /// of its method, records of its method in the other precision, records of other methods. Interpolates
-  /// between the nearest numbers of operations. At most the trial's timeout. Returns nothing if there are no
-  /// such records.
+  /// between the nearest numbers of operations. The result is at most the trial's timeout. Returns nothing if
+  /// there are no such records.
   std::optional<TimeRange> expected(const Trial& trial) const;
   /// Returns true if a trial of the same method on the same backend has ended, even if it failed.
   bool has_seen_method_of(const Trial& trial) const;
@@ -57,7 +57,7 @@ class CostModel {
   /// Sums over a method's trials with the same number of operations.
   struct Point {
     double run_seconds = 0;      ///< sum of the trials' medians
-    double outside_seconds = 0;  ///< sum of the seconds not spent in runs, e.g. for inputs and verification
+    double outside_seconds = 0;  ///< sum of the seconds outside runs, e.g. for inputs and verification
     double runs = 0, count = 0;  ///< number of runs of all trials together, and number of trials
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
@@ -84,7 +84,7 @@ class CostModel {
   };
   using Kind = std::tuple<const ProblemRow*, Precision, Backend>;
   std::map<Kind, KindRecords> recorded_;
-  std::set<std::pair<const Method*, Backend>> seen_;  ///< with an ended trial
+  std::set<std::pair<const Method*, Backend>> seen_;  ///< with at least one ended trial
 };
 
 }  // namespace gaussweep::driver

@@ -1,4 +1,5 @@
-/// Checks the conditions of a plan's `exclude`, and applies them to trials.
+/// Checks the conditions of a plan's `exclude`, and applies them to trials. `exclude` is a list of mappings
+/// of conditions; a trial that meets all conditions of one mapping is left out.
 
 #include "driver/plan/exclude.hpp"
 
@@ -50,7 +51,7 @@ bool is_exact(const std::string& condition) {
   return condition.find_first_of("<>*?[\\") == std::string::npos;
 }
 
-/// Returns a text that is equal for two values if they are equal as numbers or as texts.
+/// Returns a text that is the same for two values that are equal as numbers ("1k" and "1024") or as texts.
 std::string canonical(const std::string& value) {
   double number = 0;
   return number_of(value, number) ? fmt::format("{:a}", number + 0.0) : value;  // + 0.0 turns -0 into 0
@@ -110,7 +111,8 @@ void check_number(const std::string& name, const io::Scalar& condition) {
                           name, text));
 }
 
-/// Throws if a condition can never hold. @param words the property's possible values; empty for a number
+/// Throws if the condition on the property `name` can never hold. @param words the property's possible
+/// values; empty for a number
 void check_condition(const std::string& name, const io::Scalar& condition,
                      const std::vector<std::string>& words, const io::Entry& entry, Problem problem,
                      const Registry& registry) {
@@ -182,8 +184,8 @@ Exclusions::Exclusions(const io::Entry& entry) {
   }
   for (std::size_t i = 0; i < all_.size(); ++i) {
     // Each mapping is indexed by the values of one of its conditions. A trial is compared with all mappings
-    // that are indexed by one of its values. The index therefore uses the condition whose values occur in the
-    // fewest mappings.
+    // that are indexed by one of its values. To keep these few, the index uses the condition whose values
+    // occur in the fewest mappings.
     const Condition* best = nullptr;
     std::size_t least = 0;
     for (const Condition& condition : all_[i]) {

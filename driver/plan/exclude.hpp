@@ -12,8 +12,8 @@
 
 namespace gaussweep::driver {
 
-/// Checks the conditions of an entry. @throws io::InputError if a condition can never hold, i.e. for an
-/// unknown name, method, backend, precision or uplo, or a comparison with < or > of texts
+/// Checks the conditions of an entry. @throws io::InputError if a condition can never hold. Examples are an
+/// unknown name, method, backend, precision or uplo, and a comparison of texts with < or >
 void check_excludes(const io::Entry& entry, Problem problem, const std::vector<const Method*>& methods,
                     const Registry& registry);
 
@@ -30,10 +30,11 @@ class Exclusions {
   static constexpr std::size_t max_unindexed = 1000;
 
  private:
-  /// Holds if the trial's property `name` (such as "n") is one of `values` or matches one of `patterns`.
+  /// A condition of a mapping. It holds if the trial's property `name` (such as "n") is one of `values` or
+  /// matches one of `patterns`.
   struct Condition {
     std::string name;
-    std::set<std::string> values;       ///< in canonical form
+    std::set<std::string> values;       ///< in canonical form, in which equal numbers have equal texts
     std::vector<std::string> patterns;  ///< comparisons and globs; for methods also plain names
   };
   std::vector<std::vector<Condition>> all_;  ///< conditions per mapping

@@ -22,12 +22,13 @@ namespace {
 using io::fail_at;
 using io::Scalar;
 
-/// A plan with more trials is probably a mistake, and run directories are not designed for more.
+/// The maximum number of trials of a plan. More are probably a mistake, and run directories are not designed
+/// for more.
 constexpr std::size_t max_trials = 1'000'000;
 
-/// Returns true if the pattern selects the method. A method for several GPUs (column_block is set) must be
-/// named in full, unless the entry has the axis `gpus`. Otherwise globs would add it on one GPU, where it
-/// equals another method.
+/// Returns true if the pattern selects the method. A method for several GPUs (Method::column_block is set)
+/// must be named in full, unless the entry has the axis `gpus`. Otherwise globs would add it on one GPU,
+/// where it does the same as another method.
 bool is_selected(const Method& method, const std::string& pattern, const io::Entry& entry) {
   if (!matches(pattern, method)) return false;
   if (method.column_block == nullptr || pattern == method.variant || pattern == method.id()) return true;
@@ -61,7 +62,7 @@ std::vector<const Method*> select_methods(const io::Entry& entry, Problem proble
   return selected;
 }
 
-/// Returns the problems that have the axis: "trsv, potrf and trtri".
+/// Returns the names of the problems that have the axis: "trsv, potrf and trtri".
 std::string problems_with(const std::string& axis) {
   std::vector<std::string> names;
   for (const Problem problem : all_problems()) {
@@ -179,7 +180,7 @@ void merge_duplicate(Trial& first, const io::Location& location, const Trial& ag
                 describe(first), location.line, first.tolerance, again.tolerance));
   }
   if (first.expect == again.expect) return;
-  // A status is expected if at least one of the entries expects it, as in the command `verify`.
+  // A status is expected if at least one of the entries expects it. The command `verify` has the same rule.
   const std::vector<std::string> pass{name_of(io::Status::pass)};
   const std::vector<std::string>& more = again.expect.empty() ? pass : again.expect;
   if (first.expect.empty()) first.expect = pass;

@@ -37,11 +37,12 @@ namespace {
 /// Factoring a file's matrix then takes less than a second, and reading the file some seconds.
 constexpr std::int64_t max_factored_order = 2048, max_inspected_order = 16384;
 
-// Seconds. The child limits its reading time by the file's size and ends with its parent. This timeout covers
-// all other delays.
+// Timeout of the child process in seconds. The child limits its reading time by the file's size and ends with
+// its parent. This timeout covers all other delays.
 constexpr double helper_timeout = 24 * 3600;
 
-/// Reads the facts in this process. If libhdf5 has to read the file, io/ does so in a child process.
+/// Reads the facts in this process. A file that needs libhdf5 is read in a child process of
+/// io::matrix_info_in_child.
 FileFacts read_facts(const std::filesystem::path& path, const std::string& dataset) {
   constexpr std::int64_t max_psf_size = 2 * largest_blur_radius + 1;
   std::string sha256;

@@ -75,7 +75,7 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
   const auto real = [&](const char* key, double low, double high, double& field) {
     if (const Scalar* value = find_in(block.values, key)) field = io::parse_real(*value, low, high, key);
   };
-  // These are the generator's limits: within them nothing overflows or underflows in float.
+  // The generator has these limits, within which nothing overflows or underflows in float.
   real("low", -1e30, 1e30, spec.low);
   real("high", -1e30, 1e30, spec.high);
   real("condition", 1, 1e300, spec.condition);
@@ -96,8 +96,8 @@ MatrixRequest request_generated(const io::MatrixBlock& block, const FileLookup& 
             fmt::format("low ({}) and high ({}): one of them must be at least 1e-20 in magnitude", spec.low,
                         spec.high));
   }
-  // Only the limits of double precision, which are wider, make an error. A trial in single precision beyond
-  // the limits of that precision is skipped.
+  // Only values beyond the limits of double precision are errors. If a value exceeds only the narrower limits
+  // of single precision, the trials in single precision are skipped.
   const std::string fault = precision_fault(spec, Precision::float64);
   if (!fault.empty()) {
     const Scalar* condition = find_in(block.values, "condition");

@@ -1,6 +1,6 @@
 #pragma once
-/// Converts a plan's `matrix:` block to a MatrixRequest. DIR below is the run directory; b and x_true are the
-/// right-hand sides and the exact solution: A x_true = b.
+/// Converts a plan's `matrix:` block to a MatrixRequest. Below, DIR is the run directory, x_true the exact
+/// solution, and b the right-hand sides: A x_true = b.
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ namespace gaussweep::driver {
 
 /// A matrix that a plan requests: generated from `spec`, or read from a file.
 struct MatrixRequest {
-  std::string kind;     ///< a MatrixKind's name, or "file": also the record's matrix_kind
+  std::string kind;     ///< a MatrixKind's name, or "file"; the record's column matrix_kind
   MatrixSpec spec;      ///< arguments of the generator; for a file only the sizes and the seed
   std::string file;     ///< only for kind "file": the file's absolute path
   std::string dataset;  ///< only for kind "file": the dataset in the file; empty: the default one
@@ -53,8 +53,8 @@ void set_digest(MatrixRequest& request, Precision precision, std::int64_t nrhs);
 std::string matrix_label(const MatrixRequest& matrix);
 
 /// Returns the record's `matrix_parameters`, a JSON object as text with sorted names: everything that
-/// determines the matrices except their names, sizes, precision, seed and triangle. B is included only if it
-/// differs from the default B of a plan without `matrix_b`.
+/// determines the matrices except their names, sizes, precision, seed and triangle. gemm's second operand B
+/// is included only if it differs from the default B of a plan without `matrix_b`.
 std::string matrix_parameters_text(const MatrixRequest& a, const std::optional<MatrixRequest>& b);
 
 }  // namespace gaussweep::driver

@@ -17,8 +17,8 @@ struct ChosenMethod {
 /// A method that an option of the command line requests, and texts for error messages.
 struct MethodQuery {
   std::vector<Problem> problems;  ///< the allowed problems, the default one first
-  /// An id ("poinv/lapack"), a variant of the default problem, or empty. Empty selects the vendor's method
-  /// for that problem, with which others are compared.
+  /// An id ("poinv/lapack"), a variant of the default problem ("lapack"), or empty. Empty selects the
+  /// vendor's method for that problem, with which others are compared.
   std::string name;
   Backend requested = Backend::host;
   Precision precision = Precision::float64;

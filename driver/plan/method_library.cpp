@@ -1,4 +1,5 @@
-/// Reads the method rows of shared libraries in a child process, and loads libraries into a worker.
+/// Reads the rows of shared libraries in a child process, and loads libraries into a worker. A row describes
+/// a method (kernels/registry/method.hpp).
 
 #include "driver/plan/method_library.hpp"
 
@@ -51,7 +52,7 @@ using nlohmann::json;
 namespace {
 
 constexpr double load_timeout = 30;          // seconds
-constexpr std::size_t max_rows_sent = 1000;  // the maximum of kernels/registry/library.cpp
+constexpr std::size_t max_rows_sent = 1000;  // as in kernels/registry/library.cpp
 constexpr std::size_t max_refusal = 2000;    // characters of a library's error that are shown
 
 /// Returns the function of a row whose library is not loaded; calling it throws.
@@ -62,7 +63,7 @@ Run<T> never_run() {
   };
 }
 
-/// Calls field(name, member) for every member of a row that has the same name in JSON.
+/// Calls field(name, member) for every member of a row that is stored in JSON under its own name.
 template <class Row, class Field>
 void for_fields(Row& row, Field&& field) {
   field("problem", row.problem);
@@ -152,7 +153,8 @@ std::vector<Method> rows_by_child(const std::string& path) {
   return rows;
 }
 
-/// Returns why a row of the library `path` cannot join the registry; empty if the driver has no objection.
+/// Returns the driver's objection to adding a row of the library `path` to the registry; empty if there is
+/// none.
 std::string objection(const Registry& registry, const Method& row, const std::string& path) {
   const std::vector<std::string>& keys = io::reserved_entry_keys();
   for (const Parameter& parameter : row.parameters) {

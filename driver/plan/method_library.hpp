@@ -1,8 +1,8 @@
 #pragma once
 /// Methods from shared libraries (kernels/registry/gaussweep_method.h). Only a worker process loads a
 /// library. The process that starts the sweep gets the rows (descriptions of the methods, see
-/// kernels/registry/method.hpp) from a child process. A library that crashes or hangs therefore does not end
-/// a sweep.
+/// kernels/registry/method.hpp) from a child process. A library that crashes or hangs can therefore not end a
+/// sweep.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,7 +20,8 @@ struct LibraryFile {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LibraryFile, path, digest)
 
 /// Adds the rows of libraries to a registry. A child process loads each library and prints its rows. Methods
-/// added in this way can be planned, but not run. Libraries whose rows are in the registry are left out.
+/// added in this way can be planned, but not run. Libraries whose rows are already in the registry are left
+/// out.
 /// @throws UsageError naming the library: it cannot be loaded, its table is malformed, or a name is taken
 void add_libraries(Registry& registry, const std::vector<std::string>& paths);
 
@@ -41,7 +42,8 @@ void load_libraries(Registry& registry, const std::vector<LibraryFile>& librarie
 /// Returns an error text if a file on this host differs from its digest; otherwise an empty text.
 std::string library_fault(const std::vector<LibraryFile>& libraries);
 
-/// Loads a library and returns its table as JSON, or {"refused": why}: the child's part of `add_libraries`.
+/// Loads a library and returns its table of methods as JSON, or {"refused": reason}. The child process of
+/// `add_libraries` calls this function.
 nlohmann::json library_table(const std::string& path);
 
 }  // namespace gaussweep::driver

@@ -74,7 +74,7 @@ std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo upl
     case Need::spd:
       return is_definite(matrix);
     case Need::strongly_regular:
-      // All leading blocks of a definite or strictly dominant matrix are regular.
+      // All leading principal submatrices of a definite or strictly dominant matrix are nonsingular.
       if (dominant || is_definite(matrix).value_or(false)) return true;
       if (facts.is_triangular()) return facts.zero_diagonals == 0;
       if (facts.first_zero_diagonal == 1) return false;

@@ -21,10 +21,10 @@ struct InspectedMatrix {
   std::optional<Conditioning> conditioning;
 };
 
-/// The largest order that is factored without a request by the user.
+/// The largest order that is factored unless the user requests a factorisation.
 inline constexpr std::int64_t max_factored = 4096;
 
-/// Inspects every element. If `factors`, also factors a square matrix.
+/// Inspects every element. If `factors` is true, also factors the matrix if it is square.
 /// @param precision in which the matrix will be used; determines the tolerance for symmetry
 InspectedMatrix inspect(HostMatrix<double>&& a, bool factors, Precision precision = Precision::float64);
 InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
@@ -34,8 +34,8 @@ InspectedMatrix inspect(io::Dense<double>&& a, bool factors);
 std::optional<bool> satisfies(const InspectedMatrix& matrix, Need need, Uplo uplo);
 
 /// Returns true if the problem reads one triangle of A and would ignore relevant elements of the other
-/// triangle. For positive definite problems, relevant elements are those that make A unsymmetric; for other
-/// problems, all nonzeros.
+/// triangle. For positive definite problems, elements are relevant if they make A unsymmetric. For other
+/// problems, all nonzeros are relevant.
 bool ignores_elements(const MatrixFacts& facts, Problem problem, Uplo uplo);
 
 /// Returns the largest condition number at which an answer may have a correct digit: 1 / epsilon.

@@ -1,6 +1,7 @@
 #pragma once
 /// Helpers for reading a plan: axis names, patterns for methods of the registry (the table of all methods),
-/// enum names, and their errors.
+/// enum names, and errors about these names. A method's variant is its name within a problem; its id is
+/// "problem/variant".
 
 #include <algorithm>
 #include <fmt/format.h>

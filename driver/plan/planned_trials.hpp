@@ -33,7 +33,8 @@ class MatrixFileCache {
 /// file.
 std::vector<std::string> libraries_of(const io::Plan& plan, const std::string& path);
 
-/// Adds the methods of a plan's libraries and of `more` to a registry. @throws UsageError as add_libraries
+/// Adds the methods of a plan's libraries, and of the libraries in `more`, to a registry. @throws UsageError
+/// as add_libraries
 void add_libraries_of(Registry& registry, const io::Plan& plan, const std::string& path,
                       const std::vector<std::string>& more);
 

@@ -7,8 +7,8 @@
 
 namespace gaussweep::driver {
 
-/// A measured time is marked as suspect (too short) if the least time that the peaks allow exceeds it by more
-/// than this factor. The margin is for clocks that rise after the peaks were measured.
+/// A measured time is marked as suspect (too short) if the least time that the peaks allow is more than this
+/// factor times as long. The margin is needed because clocks may rise after the peaks were measured.
 constexpr double max_roofline_excess = 1.5;
 
 /// Returns the number of GPUs that shared a trial's matrix, 1 if it ran on the CPU.

@@ -36,7 +36,8 @@ Shard parse_shard(const std::string& text) {
 }
 
 bool in_shard(const std::string& key, const Shard& shard) {
-  // The first hexadecimal digits of the key decide: 15 of them fit into `value`. An empty key counts as 0.
+  // The first 15 hexadecimal digits of the key determine the shard, because they fit into `value`. An empty
+  // key counts as 0.
   constexpr std::size_t digits = 15;
   std::uint64_t value = 0;
   std::from_chars(key.data(), key.data() + std::min(key.size(), digits), value, 16);

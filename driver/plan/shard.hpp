@@ -20,7 +20,7 @@ std::optional<Shard> read_shard(const std::string& text);
 /// Reads the value of the option --shard. @throws UsageError for any other text
 Shard parse_shard(const std::string& text);
 /// Returns true if a trial belongs to the shard. Only the key decides. Shards therefore need no coordination,
-/// and a trial that is added to the plan does not move others to another shard.
+/// and adding a trial to the plan does not move other trials to another shard.
 /// @param key the key of the trial's first round (repetition)
 bool in_shard(const std::string& key, const Shard& shard);
 

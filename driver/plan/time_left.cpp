@@ -47,7 +47,7 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     if (trial_class.left <= 0) continue;
     const Trial& first = trials_[trial_class.first];
     const std::optional<TimeRange> one = model_.expected(first);
-    // The times of other methods say little: methods may be hundreds of times faster or slower.
+    // No estimate is made from the times of other methods, which may be hundreds of times faster or slower.
     if (!one || !model_.has_seen_method_of(first)) return std::nullopt;
     sum += *one * trial_class.left;
     if (one->likely > longest.likely) longest = *one;

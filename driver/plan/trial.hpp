@@ -19,15 +19,15 @@ using io::Stages;
 
 /// A trial's inputs, settings and expected statuses.
 struct Trial : io::TrialSettings {
-  std::string key;  ///< see trial_key
+  std::string key;  ///< the result of trial_key()
   Problem problem;
-  std::string method;          ///< the variant
+  std::string method;          ///< its variant: "lapack"
   std::string library_digest;  ///< of the method's shared library; empty: a built-in method
   Precision precision = Precision::float64;
   /// The backend that this trial runs on (see resolve_backend in expand.hpp).
   Backend backend = Backend::host;
   Shape shape;
-  Parameters parameters;  ///< of the method; those that the plan does not set have their defaults
+  Parameters parameters;  ///< the method's parameters, with defaults for those that the plan does not set
   MatrixRequest matrix;
   std::optional<MatrixRequest> matrix_b;  ///< gemm only
   /// Expected statuses; empty: only "pass". "skipped" is always expected.
@@ -36,8 +36,8 @@ struct Trial : io::TrialSettings {
   std::string skip_reason;
 };
 
-/// Calls `function` with each matrix of a trial that is to be stored in the run directory; once if A and B
-/// are the same.
+/// Calls `function` with each matrix of a trial that is stored in the run directory. If A and B are the same,
+/// calls it once.
 template <class AnyTrial, class Function>
 void for_stored(AnyTrial& trial, Function&& function) {
   if (trial.matrix.store) function(trial.matrix);
@@ -59,7 +59,7 @@ std::string trial_key(const Trial& trial);
 Parameters defaults_of(const Method& method);
 /// Returns the parameters as a JSON object with sorted names, as text: the record's `parameters`.
 std::string parameters_text(const Parameters& parameters);
-/// Returns true if the trial expects the status.
+/// Returns true if the status is one that the trial expects.
 bool as_expected(const Trial& trial, const std::string& status);
 /// Returns a trial's name for messages: "gesv/gauss_block double n=512 blocks=1 …".
 std::string describe(const Trial& trial);

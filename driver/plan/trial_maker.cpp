@@ -37,7 +37,7 @@ std::string reason_to_skip(const Method& method, const Trial& trial, std::option
   return fault.empty() && trial.matrix_b ? precision_fault(trial.matrix_b->spec, trial.precision) : fault;
 }
 
-/// Returns the chosen value of an axis, or `otherwise` if the entry does not have the axis.
+/// Returns the axis's value in `chosen`, or `otherwise` if the entry does not have the axis.
 std::int64_t integer_or(const Assignment& chosen, const char* name, std::int64_t otherwise) {
   const AxisValue* choice = find_in(chosen, name);
   return choice == nullptr ? otherwise : std::get<std::int64_t>(choice->value);

@@ -8,7 +8,7 @@
 
 namespace gaussweep::driver {
 
-/// The matrices that a block of an entry requests.
+/// The matrices that a `matrix:` block of a plan's entry requests.
 struct RequestedMatrices {
   MatrixRequest a;
   std::optional<MatrixRequest> b;            ///< only if there is a `matrix_b`

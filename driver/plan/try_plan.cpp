@@ -20,9 +20,9 @@
 namespace gaussweep::driver {
 namespace {
 
-/// The fraction of the time limit that the estimated times of all chosen trials may fill. An emulated kernel
-/// is added only if they then fill at most `emulated_fraction`. Starting workers, reading the matrix,
-/// verification and further rounds need the rest.
+/// The largest fraction of the time limit that the estimated times of all chosen trials may add up to. An
+/// emulated kernel is added only if the sum then is at most `emulated_fraction`. The rest is for starting
+/// workers, reading the matrix, verification and further rounds.
 constexpr double time_fraction = 0.6, emulated_fraction = 0.3;
 
 /// A method that may be tried, with its estimated time.

@@ -21,7 +21,8 @@ struct TryRequest {
   std::vector<std::string> methods;    ///< variants, ids or globs; empty: the methods that suit the matrix
   std::vector<std::int64_t> nrhs{1};
   std::vector<Precision> precisions{Precision::float64};
-  /// The triangle for trsv, trtri, potrf and posv; empty: the matrix's own triangle, else lower.
+  /// The triangle for trsv, trtri, potrf and posv. Empty: the triangle that the matrix has, or lower if it is
+  /// not triangular.
   std::optional<Uplo> uplo;
   std::int64_t repeats = 5;  ///< minimum number of samples per round
   double seconds = 60;       ///< time limit for the whole command
