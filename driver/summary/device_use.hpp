@@ -19,7 +19,8 @@ struct Interval {
 /// set back during the trial.
 std::vector<Interval> intervals_of(const io::Record& record);
 
-/// The activity of one device (a GPU, or the CPU of a rank without GPU), from its first trial to its last.
+/// The activity of one device, from its first trial to its last. A device is a GPU, or the CPU of a rank
+/// without GPU.
 struct DeviceUse {
   std::string run, device, host;
   std::int64_t rank = 0;

@@ -93,12 +93,12 @@ void summarise_group(Group& group) {
   // Rates are computed from the median time. For an even number of records, the median of the rates would not
   // match the median of the times.
   group.flops = known_median(group.records, &Record::flops);
-  // A method that stopped early did fewer operations than `flops`, so its records have no rate.
+  // If a method stopped early, it did fewer operations than `flops`. Its records then have no rate.
   const bool has_rate = !std::isnan(known_median(group.records, &Record::gflops));
   group.gflops = has_rate ? group.flops / group.median * 1e-9 : Record::unknown;
   // The time that the record would have at the device's peak.
   const auto time_at_peak = [](const Record* record) { return record->peak_share * record->seconds_median; };
-  // The emulator's time has no fraction of a peak.
+  // A time of emulated CUDA kernels is compared with no peak.
   group.peak_share = group.first().backend == "emulated"
                          ? Record::unknown
                          : known_median(group.records, time_at_peak) / group.median;
@@ -276,7 +276,7 @@ struct FailureEntry {
   std::int64_t count = 0, largest_n = 0, smallest_n = std::numeric_limits<std::int64_t>::max();
   std::int64_t not_finite = 0;                ///< answers with NaN or Inf
   std::map<std::string, std::int64_t> flaws;  ///< answers with another fault, by message
-  std::int64_t unfinished = 0;  ///< factorisations that stopped at a pivot, without another fault
+  std::int64_t unfinished = 0;  ///< factorisations that stopped at a pivot and have no other fault
   double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
   double tolerance = Record::unknown;
   const char* pivot = "";
@@ -408,9 +408,9 @@ constexpr double explained_excess = 1.25;
 struct DoubtEntry {
   std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
   double worst = 0;
-  double vendor_share = 0;  ///< largest fraction of a peak of the vendor's methods on the same device
+  double vendor_share = 0;  ///< the vendor's largest fraction of a peak on the same device
   std::string reference;
-  const Record* accurate = nullptr;  ///< another method's answer to the task, which has correct digits
+  const Record* accurate = nullptr;  ///< another method's answer to the task with correct digits
 };
 
 bool passes_without_digit(const Record& r) {

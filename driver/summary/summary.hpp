@@ -22,12 +22,12 @@ struct Group {
   io::Text matrix;                         ///< name that is unique among the matrices of all groups
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
   io::Text status;                         ///< the worst status
-  /// Seconds: the median of the records' medians, the least min and the largest max. With several records
-  /// (of several rounds or runs), q1 and q3 are the quartiles of one list with the q1, median and q3 of each
-  /// record. The spread then includes differences between processes and runs, but not a single slow one of
-  /// many.
+  /// Seconds: `median` is the median of the records' medians, `min` their least min and `max` their largest
+  /// max. With several records (of several rounds or runs), `q1` and `q3` are the quartiles of one list with
+  /// the q1, median and q3 of each record. The spread between them then includes differences between
+  /// processes and runs, but a single slow process among many does not widen it.
   double min, q1, median, q3, max;
-  double replay;              ///< seconds on the GPU alone, without launch overhead; median of the records
+  double replay;              ///< seconds of a CUDA graph replay (no launch overhead); median of records
   double joules;              ///< energy per run; median of the records
   double flops;               ///< operations per run; median of the records
   double gflops, peak_share;  ///< computed from `median`
@@ -37,7 +37,8 @@ struct Group {
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
   std::int64_t throttled = 0;            ///< number of samples during which the GPU was throttled
   io::Text speedup_over;                 ///< the baseline: method, backend, parameters
-  /// Returns a record that represents the group's identity.
+  /// Returns the first record, from which callers take the group's method, sizes and other properties of the
+  /// trial.
   const io::Record& first() const { return *records.front(); }
   /// Returns true if all records passed and the time is known.
   bool has_passed() const { return status == io::Status::pass && median > 0; }
@@ -88,11 +89,11 @@ std::vector<Group> best_groups(const std::vector<Group>& groups);
 void require_method(const std::vector<Group>& groups, const std::string& method,
                     const char* cause = "no record is of that method");
 
-/// Sets `speedup` relative to a baseline for the same task (task_identity). The baseline is the fastest group
-/// of `method` in `baselines` on the same backend and GPU, otherwise on any backend and GPU. If `method` is
-/// empty, the baseline is the vendor's method on the same backend and GPU. Groups that failed have no speedup
-/// and are no baseline. Emulated groups are compared only with emulated baselines, all other groups only with
-/// baselines that are not emulated.
+/// Sets each group's `speedup` over a baseline for the same task (task_identity). The baseline is the fastest
+/// group of `method` in `baselines` on the same backend and GPU, otherwise on any backend and GPU. If
+/// `method` is empty, the baseline is the vendor's method on the same backend and GPU. Groups that failed
+/// have no speedup and are no baseline. Emulated groups are compared only with emulated baselines, all other
+/// groups only with baselines that are not emulated.
 /// @throws UsageError if no record is of that method
 void set_speedups(std::vector<Group>& groups, const std::vector<Group>& baselines, const std::string& method);
 
@@ -132,7 +133,8 @@ Table change_table(const Verification& verification, Reader reader);
 /// A method is doubtful if it loses at least this number of decimal digits compared with the reference.
 inline constexpr double doubted_digits = 2;
 
-/// A componentwise error is doubtful if it is at least this multiple of max(backward error, unit roundoff).
+/// A componentwise error is doubtful if it is at least this multiple of the larger of backward error and unit
+/// roundoff.
 inline constexpr double doubted_componentwise = 1000;
 
 /// An answer with a larger relative forward error has no correct digit.

@@ -37,8 +37,8 @@ struct SummaryColumn {
   std::function<Cell(const Group&)> cell;
 };
 
-/// Inserts, before the GPU's column, a column per setting that distinguishes measurements
-/// (io/plan/settings.hpp).
+/// Inserts one column per setting that distinguishes measurements (io/plan/settings.hpp), before the GPU's
+/// column.
 std::vector<SummaryColumn> with_settings(std::vector<SummaryColumn> columns) {
   auto position = std::find_if(columns.begin(), columns.end(),
                                [](const SummaryColumn& each) { return each.column.name == "gpu_name"; });
@@ -65,7 +65,7 @@ const std::vector<SummaryColumn>& summary_column_list() {
        {{"m", "M"}, Output::data, [](G g) -> Cell { return g.first().m; }},
        {{"n", "N"}, Output::both, [](G g) -> Cell { return g.first().n; }},
        {{"k", "K"}, Output::data, [](G g) -> Cell { return g.first().k; }},
-       // Only for problems with a k axis, such as products.
+       // Only for problems with the size k, such as products.
        {{"shape", "M x K"},
         Output::terminal,
         [](G g) -> Cell {

@@ -31,11 +31,12 @@ constexpr double max_skew = 5;  // seconds that the clocks of two machines may d
 struct LastStart {
   std::size_t note = 0;  ///< index of the start's note in the journal
   Timestamp time;
-  io::note::TimeLeft left;
+  io::note::TimeLeft left;         ///< the last estimate of the time left
   std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
 };
 
-/// Returns advice on how to complete a run that did not end, from the provenance of its start.
+/// Returns advice on how to complete a run that did not end. @param provenance what the start of the run
+/// recorded about itself
 std::string advice_of(const nlohmann::json& provenance) {
   if (provenance.contains("duet")) return "a duet cannot be resumed: run it again into a new directory";
   std::string command = provenance.value("command_line", "");
@@ -72,7 +73,8 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       if (is_step) continue;
       status.started = run->started;
       start.note = i;
-      // `started` has whole seconds. `began` is more precise, but may be earlier, before the start of MPI.
+      // `started` has whole seconds. `began` is more precise, but may be earlier, because it is taken before
+      // MPI starts.
       start.time = {std::max(parse_time(run->started), parse_time(run->began)), run->clock.boot,
                     run->clock.uptime};
     } else if (const auto* left = std::get_if<io::note::TimeLeft>(&notes[i])) {
@@ -94,7 +96,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
 /// the record's key determines the shard. In later rounds, it is the shard of the start that wrote the
 /// record, if that start had the same number of shards; otherwise the key determines it, too.
 std::vector<bool> records_of_shard(const io::JournalContents& journal, const Shard& shard) {
-  std::vector<std::optional<Shard>> shards{std::nullopt};  // by number of notes before a record
+  std::vector<std::optional<Shard>> shards{std::nullopt};  // by the number of notes before a record
   for (const io::Note& note : journal.notes) {
     const auto* run = std::get_if<io::note::Run>(&note);
     shards.push_back(run == nullptr ? shards.back() : read_shard(run->shard));
@@ -133,7 +135,7 @@ void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, con
     status.remarks.emplace_back("the clock was set back during the run, so the rate is unknown");
     return;
   }
-  if (!(duration >= 1)) return;  // the start is not known precisely enough
+  if (!(duration >= 1)) return;  // too short for a rate, because the start is known to the second only
   status.trials_per_second = static_cast<double>(status.since_start) / duration;
 }
 
@@ -152,7 +154,8 @@ std::optional<TimeRange> time_left(const io::note::TimeLeft& estimate, double no
 bool is_locked(const std::filesystem::path& lock) {
   const io::Opened opened = io::open_regular(lock);
   if (!opened) return false;
-  // The shared lock is released immediately; a run that starts at this moment retries for some seconds.
+  // The shared lock is released immediately. A run that starts at this moment fails to get the lock, but
+  // retries for some seconds.
   return flock(opened.file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
@@ -229,8 +232,8 @@ bool is_left_unknown(const SweepStatus& status) {
   return status.running && !status.seconds_left && (status.total < 0 || status.total > status.done);
 }
 
-/// Adds up all sweeps. The sum's `total` leaves out missing shards; it is unknown (-1) if one sweep's is. The
-/// time left is that of the slowest sweep.
+/// Adds up all sweeps. The sum's `total` leaves out missing shards; it is unknown (-1) if the total of a
+/// sweep is. The time left is that of the sweep with the most time left.
 SweepStatus sum_of(const std::vector<NamedStatus>& all) {
   SweepStatus sum;
   sum.total = 0;

@@ -21,7 +21,7 @@ namespace gaussweep::driver {
 /// The status of one run directory.
 struct SweepStatus {
   std::string plan_name, run_id, started;  ///< of the last start
-  /// How to complete the last start if it did not end.
+  /// Advice for the user on completing the last start if it did not end.
   std::string advice = "go on with the same command and --resume";
   std::int64_t starts = 0;
   /// Trials of the plan, or of the shard (the part of the plan that this sweep runs); -1 if no start is
@@ -29,7 +29,7 @@ struct SweepStatus {
   std::int64_t total = -1;
   std::int64_t plan_trials = -1;  ///< trials of the plan, i.e. of all shards; -1: not recorded
   Shard shard;                    ///< of the last start
-  std::int64_t done = 0;          ///< those trials that have a record
+  std::int64_t done = 0;          ///< the trials of `total` that have a record
   /// Trials among `done` that failed for a temporary reason; a resumed run repeats them.
   std::int64_t temporary_failures = 0;
   std::int64_t of_other_shards = 0;  ///< records of the plan's other shards in the same directory
@@ -68,7 +68,7 @@ struct NamedStatus {
 /// The status of several sweeps, or of the shards of one.
 struct Statuses {
   std::vector<NamedStatus> all;
-  std::vector<IncompleteSweep> incomplete = {};  ///< its `parts` are indices of `all`
+  std::vector<IncompleteSweep> incomplete = {};  ///< IncompleteSweep::parts are indices of `all`
   bool is_one() const { return all.size() == 1 && incomplete.empty(); }
   bool any_running() const;
   /// Returns the number of trials of all plans, including those of missing shards; -1 if it is unknown.

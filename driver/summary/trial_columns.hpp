@@ -62,7 +62,7 @@ class TrialColumns {
   std::vector<Column> columns() const;
   /// Returns a table with these columns as key columns, and no rows.
   Table table() const;
-  /// Returns the same table, but its text of common parameters has only those of the records in `shown`.
+  /// Returns the same table, but Table::common then has only the parameters of the records in `shown`.
   Table table(const std::vector<const io::Record*>& shown) const;
   std::vector<Cell> cells(const io::Record& record) const;
 
@@ -75,8 +75,8 @@ class TrialColumns {
   std::shared_ptr<const ParameterNames> parameter_names_;  ///< for persons
 };
 
-/// The columns that a table for persons needs, because some record differs from the default value or from the
-/// other records.
+/// The columns that a table for persons needs. A column is needed if a record has another value than the
+/// default, or if the records' values differ.
 struct NeededColumns {
   explicit NeededColumns(const std::vector<const io::Record*>& records);
   bool nrhs = false;   ///< true if a record has more than one right-hand side

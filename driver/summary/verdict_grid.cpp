@@ -53,8 +53,8 @@ class Machines {
     return cpu == nullptr ? std::string(unnamed_cpu) : *cpu;
   }
   const std::map<Device, std::set<std::string>>& hosts_by_gpu() const { return hosts_by_gpu_; }
-  /// Returns the machines whose CPU methods compete with a GPU: the machines with this GPU on which CPU
-  /// methods ran; if there are none, all machines on which CPU methods ran.
+  /// Returns the machines whose CPU methods compete with a GPU. These are the machines with this GPU on which
+  /// CPU methods ran, or, if there are none, all machines on which CPU methods ran.
   std::set<std::string> cpu_hosts(const Device& gpu) const {
     std::set<std::string> hosts_with_gpu;
     for (const std::string& host : hosts_by_gpu_.at(gpu)) {
@@ -87,9 +87,9 @@ class ModelRates {
   }
   /// Returns the medians over the model's devices.
   const Rates& median() const { return median_; }
-  /// Returns the limit of a group's problem: the median over its records, each computed with the rates of its
-  /// own device, as in `Group::peak_share`. If these rates are unknown, or if the record is of a CPU method
-  /// in a GPU's grid, the medians of the model are used.
+  /// Returns the limit (lower bound on the time) of a group's problem: the median over its records. Each
+  /// record's limit is computed with the rates of its own device, as in `Group::peak_share`. If these rates
+  /// are unknown, or if the record is of a CPU method in a GPU's grid, the medians of the model are used.
   Limit limit_of(const Group& group) const {
     Limit limit;
     std::vector<double> seconds;
@@ -109,7 +109,7 @@ class ModelRates {
   /// The host, and the GPU's UUID and compute capability (empty and 0 for the host's CPU).
   using DeviceKey = std::tuple<std::string_view, std::string_view, std::int64_t>;
   Rates median_;
-  std::map<DeviceKey, Rates> own_;
+  std::map<DeviceKey, Rates> own_;  ///< the rates of each device
 };
 
 /// Identifies a row and determines its position in the grid: problem, precision, matrix, matrix parameters,
@@ -117,7 +117,8 @@ class ModelRates {
 using RowKey = std::tuple<std::string, std::string, std::string, std::string, std::int64_t, std::int64_t,
                           std::string, std::int64_t, std::int64_t, std::int64_t, std::string>;
 
-/// Returns the key of a group's row. @param batch the number of systems; 2 for all batches that share a row
+/// Returns the key of a group's row. @param batch the number of systems, or 2 for every number above 1 if
+/// batches of different sizes share a row
 /// @param extra distinguishes rows that are otherwise equal
 RowKey row_key(const Group& group, std::int64_t batch, std::int64_t seed, const std::string& extra) {
   const Record& r = group.first();
@@ -158,8 +159,8 @@ std::string conditions_text(const Record& r) {
   return fmt::format("{}", fmt::join(unusual_conditions(r), ", "));
 }
 
-/// Finds the rows that batches of different sizes share: those with one batch size (number of systems) per n.
-/// All seeds count, so that rows that differ only in the seed are treated alike.
+/// Finds the rows that batches of different sizes share. These are the rows with only one batch size (number
+/// of systems) per n. All seeds count, so that rows that differ only in the seed are treated alike.
 class SharedRows {
  public:
   explicit SharedRows(const std::vector<Group>& groups) {
@@ -187,7 +188,7 @@ class SharedRows {
   std::set<RowKey> keys_;
 };
 
-/// Adds a property to both texts of a row.
+/// Adds a property to `details` and `details_without_seed`.
 void add_detail(VerdictRow& row, const std::string& detail) {
   for (std::string* text : {&row.details, &row.details_without_seed})
     *text += (text->empty() ? "" : ", ") + detail;
@@ -214,7 +215,7 @@ std::string vendor_of(const std::vector<const Group*>& race) {
   return vendor;
 }
 
-/// Returns the methods and backends that were tried.
+/// Returns the pairs of method and backend that were tried.
 std::set<std::pair<std::string, std::string>> tried_methods(const std::vector<const Group*>& race) {
   std::set<std::pair<std::string, std::string>> methods;
   for (const Group* group : race) {
@@ -241,7 +242,7 @@ VerdictCell judge_race(const std::vector<const Group*>& task_groups, const Model
   if (passed.empty()) return cell;
   cell.winner = passed.front();
   cell.limit = rates.limit_of(*cell.winner);
-  cell.limit.seconds /= gpus_of(cell.winner->first());  // the rates are those of one GPU
+  cell.limit.seconds /= gpus_of(cell.winner->first());  // the limit was computed with the rates of one GPU
   cell.limit_fraction = cell.limit.seconds / cell.winner->median;
   const std::string baseline = requested_baseline.empty() ? vendor_of(race) : requested_baseline;
   const auto compared = std::find_if(passed.begin(), passed.end(),

@@ -46,10 +46,11 @@ struct VerdictCell {
   const Group* runner_up = nullptr;   ///< the fastest passing group of another method; null if there is none
   std::int64_t methods = 0;           ///< number of methods that were tried, without skipped ones
   double lead = io::Record::unknown;  ///< the runner-up's median divided by the winner's
-  bool tie = false;  ///< true if the times' interquartile ranges of winner and runner-up overlap
-  Limit limit;       ///< median over the winner's records, each computed with the rates of its own device
+  bool tie = false;                   ///< true if the interquartile ranges of winner and runner-up overlap
+  Limit limit;  ///< median over the winner's records, each computed with the rates of its own device
   double limit_fraction = io::Record::unknown;  ///< limit.seconds divided by the winner's median
-  /// The group of the requested baseline method, or else of the vendor's method; null if that did not pass.
+  /// The group of the requested baseline method, or of the vendor's method if none was requested. Null if
+  /// that method did not pass.
   const Group* baseline = nullptr;
   double speedup = io::Record::unknown;  ///< the baseline's median divided by the winner's
   /// In a row that pools seeds: the number of seeds that count (see VerdictGrid::pooled_rows), and the number
@@ -67,7 +68,7 @@ struct VerdictRow {
   /// Further properties that distinguish the row, "nrhs 3, upper, seed 2"; may be empty.
   std::string details;
   std::string details_without_seed;  ///< equal in rows that differ only in their seeds
-  /// True if the row, with all its seeds, has batches of different sizes.
+  /// True if the row has batches of different sizes, counting the rows that differ only in their seeds.
   bool has_batches = false;
   std::map<std::int64_t, VerdictCell> cells;  ///< by n
 };
@@ -91,8 +92,8 @@ struct VerdictGrid {
   std::deque<Group> pooled_groups;
 };
 
-/// Returns a grid per GPU model, and a grid per CPU model of machines without these GPUs. In the grid of a
-/// GPU the CPU methods of the same machines also compete. Emulated kernels compete with one another only
+/// Returns one grid per GPU model, and one per CPU model of machines without these GPUs. In the grid of a GPU
+/// the CPU methods of the same machines also compete. Emulated kernels compete with one another only
 /// (`competitors`).
 /// @param records must outlive the grids
 /// @param baseline "cusolver" or "gesv/cusolver"; empty: the vendor's method on each device

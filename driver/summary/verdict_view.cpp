@@ -25,7 +25,7 @@ namespace {
 using io::Record;
 
 constexpr std::size_t lines_per_cell = 5;
-constexpr const char* gap = "   ";  // between columns
+constexpr const char* gap = "   ";  // the space between two columns
 /// ANSI colours; the method with the most wins gets the first one. Red is reserved for errors.
 constexpr int colours[] = {32, 36, 33, 35, 34};
 
@@ -34,8 +34,8 @@ std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }
 
-/// Returns a suffix for a method that did not run on one device of the grid's model: " (emulated)", " (CPU)"
-/// or " (2 GPUs)"; empty for all other methods.
+/// Returns a suffix, " (emulated)", " (CPU)" or " (2 GPUs)", for a method that did not run on exactly one
+/// device of the grid's model. Returns an empty text for all other methods.
 std::string backend_words(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
   if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", one_line_printable(r.gpu_count));
@@ -60,7 +60,8 @@ std::string baseline_words(const VerdictCell& cell) {
 
 using Lines = std::vector<std::string>;  // the lines of a cell or a label: `lines_per_cell` elements
 
-/// Returns the lines of a cell: method, time and lead, fraction of the limit, baseline, batch.
+/// Returns the lines of a cell: method, time and lead, fraction of the limit (lower bound on the time),
+/// baseline, batch.
 Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell) {
   const std::string batch = row.has_batches ? fmt::format("batch {}", cell.any_group->first().batch) : "";
   if (cell.winner == nullptr) {
@@ -69,7 +70,7 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   }
   const Record& r = cell.winner->first();
   const std::string wins = cell.races > 1 ? fmt::format(" {} of {}", cell.wins, cell.races) : "";
-  if (r.backend == "emulated")  // the time of the emulation on the CPU is compared with no other time
+  if (r.backend == "emulated")  // an emulated kernel's time is compared with no other time
     return {one_line_printable(r.method) + " (emulated)" + wins,
             fmt::format("{}  answers only", seconds_text(cell.winner->median)), "", "", batch};
   std::string lead = cell.lacks_seeds ? "no common seed" : "uncontested";
@@ -101,8 +102,8 @@ std::string times_text(double times) {
   return times < 9.95 ? fmt::format("{:.2g}", times) : fmt::format("{:.0f}", times);
 }
 
-/// Describes a race in a sentence. @param which text that distinguishes the race from others, such as ", n =
-/// 16, uniform"; may be empty
+/// Describes a race in a sentence. @param which a text such as ", n = 16, uniform", which distinguishes the
+/// race from others; may be empty
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.any_group->first();
