@@ -1,4 +1,5 @@
-/// Unifies the measured peaks of a device, because each rank and each start of a run measures them again.
+/// Unifies the measured peaks of a device (GEMM rates and copy bandwidth). Each rank and each start of a run
+/// measures them again, with different results.
 
 #include "driver/results/device_peaks.hpp"
 

@@ -22,8 +22,8 @@ class HostNames {
   /// new name is "name (model)" if the CPU models differ, and "name (2 threads)" if the numbers of threads
   /// differ.
   void make_names_unique(io::Results& results);
-  /// Returns the name that `make_names_unique` gives to a host, and remembers the host's CPU model and number
-  /// of threads.
+  /// Returns the name that `make_names_unique` gives to a host. Remembers the host's CPU model and number of
+  /// threads for later calls.
   std::string unique_name(const io::HostRow& row);
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 using io::Record;
 
-/// Returns the identity of the matrices. A's digest also determines x_true and b. The record has no digest of
-/// gemm's B, so B's parameters are used.
+/// Returns a text that identifies the matrices. A's digest also covers the solution x_true and the right-hand
+/// sides b. The record has no digest of gemm's B, so B's parameters are used.
 std::string matrices(const Record& r) {
   const bool has_b = has_axis(r.problem, "k") && r.matrix_parameters.find("\"b\":") != std::string::npos;
   if (r.matrix_digest.empty())

@@ -8,7 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the conditions of measurement that distinguish tasks, such as cold caches, each after a space.
+/// Returns the conditions of measurement that distinguish tasks, such as cold caches, as text; a space
+/// precedes each.
 std::string task_conditions(const io::Record& record);
 
 /// Returns the identity of a task: problem, precision, sizes, right-hand sides, triangle, matrices and their

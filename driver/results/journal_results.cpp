@@ -1,4 +1,4 @@
-/// Converts a journal to the contents of results.h5.
+/// Converts a journal, a run's primary file of records and notes, to the contents of results.h5.
 
 #include "driver/results/journal_results.hpp"
 
@@ -22,8 +22,8 @@ constexpr const char* unplanned = "no longer in the plan";
 /// change between two starts of the run.
 class HostNamesByStart {
  public:
-  /// Adds the host of a note and returns the name that the host has from this note on. @param note the note's
-  /// index
+  /// Adds the host in a note, and returns the host's name for the records after this note. @param note the
+  /// note's index
   std::string add(const io::HostRow& row, std::size_t note) {
     const std::string name = names_by_note_[row.host].emplace_back(note, names_.unique_name(row)).second;
     have_changed_ = have_changed_ || name != row.host;
@@ -44,7 +44,7 @@ class HostNamesByStart {
 
  private:
   HostNames names_;
-  /// The indices of the notes about each host, with the host's name from then on.
+  /// By host: the indices of the notes about it, each with the host's name after that note.
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> names_by_note_;
   bool have_changed_ = false;
 };
@@ -56,7 +56,7 @@ void drop_earlier_versions(std::vector<io::Record>& records,
                            const std::unordered_set<std::string>& vanished) {
   if (vanished.empty()) return;
   const auto is_vanished = [&](const io::Record& r) { return vanished.count(r.key) > 0; };
-  std::unordered_set<std::string> current;  // identities, which are independent of the library's version
+  std::unordered_set<std::string> current;  // trial identities, which the library's version does not change
   for (const io::Record& record : records) {
     if (!record.library.empty() && !is_vanished(record)) current.insert(trial_identity(record));
   }

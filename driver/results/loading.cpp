@@ -142,7 +142,7 @@ bool comes_before(const std::string& a, const std::string& b) {
   return std::pair(a.size() - i, a) < std::pair(b.size() - j, b);
 }
 
-/// Implements runs_under: appends the run directories at or below `directory`, at most `levels` deep.
+/// Implements runs_under: appends the run directories at or below `directory`, at most `levels` levels deep.
 void find_runs(const fs::path& directory, int levels, bool by_journal, std::vector<fs::path>& found) {
   if (may_exist(directory / "journal.jsonl")) {
     found.push_back(directory);
@@ -413,7 +413,7 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 }  // namespace
 
 std::string busy_words(const std::vector<io::Record>& records) {
-  // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the
+  // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the CPU
   // demand.
   constexpr double min_fraction = 0.2;
   std::size_t trials = 0;

@@ -51,7 +51,7 @@ std::size_t records_only_in(const std::filesystem::path& results,
 /// @param by_journal true: only directories with a journal count
 std::vector<std::filesystem::path> runs_under(const std::filesystem::path& path, bool by_journal = false);
 
-/// Returns a message per requested directory whose results.h5 is left out by `runs_under`.
+/// Returns one message per requested directory whose results.h5 `runs_under` leaves out.
 std::vector<std::string> unread_results(const std::vector<std::filesystem::path>& requested);
 
 /// Returns the folder of a shard's run directory ("night/shard-1-of-3": "night"), and any other path
@@ -69,11 +69,11 @@ struct IncompleteSweep {
   std::vector<std::size_t> parts;    ///< indices of the shards that exist
   std::vector<std::string> missing;  ///< messages: "runs/shard-3-of-3 is not there"
 };
-/// Returns the sweeps of which only some shards exist. Directories with names such as "shard-1-of-3" in one
-/// folder are shards of one sweep. All other shards are of one sweep if they have the same plan and number
-/// of shards; if a shard then occurs twice, each folder has a sweep. If `requested` names a single shard of
-/// a sweep, the other shards are not reported. A shard "shard-2-of-3" that exists but was not requested is
-/// not missing.
+/// Returns the sweeps of which only some shards (separately run parts of a plan) exist. Directories with
+/// names such as "shard-1-of-3" in one folder are shards of one sweep. All other shards are of one sweep if
+/// they have the same plan and number of shards; if a shard then occurs twice, each folder has a sweep. If
+/// `requested` names a single shard of a sweep, the other shards are not reported. A shard that exists but
+/// was not requested does not count as missing.
 /// @param parts the run directories at or below `requested`
 std::vector<IncompleteSweep> incomplete_sweeps(const std::vector<PlanPart>& parts,
                                                const std::vector<std::string>& requested);

@@ -26,8 +26,9 @@ namespace {
 
 using io::Record;
 
-/// Hash and equality of records by their identity. The hash table stores indices of records, because copies
-/// of the identities would take as much memory as the records.
+/// Hash and equality of two records by their identity (key, run, GPU model, capability and commit). The hash
+/// table stores indices of records, because copies of the identities would take as much memory as the
+/// records.
 struct ByIdentity {
   const std::vector<Record>* records;
   std::size_t operator()(std::size_t index) const {
@@ -53,7 +54,8 @@ void append(std::vector<Record>& records, std::vector<Record>&& added) {
   added = {};
 }
 
-/// Returns true if two records of one identity are from the same execution; end_time has microseconds.
+/// Returns true if two records of one identity are from the same execution. Their times show this, because
+/// end_time has microseconds.
 bool is_same_execution(const Record& a, const Record& b) {
   return a.start_time == b.start_time && a.end_time == b.end_time;
 }
@@ -98,7 +100,7 @@ void check_plans(const std::vector<Loaded>& inputs) {
   }
 }
 
-/// Joins the different values of each attribute by ", "; of the plan's texts keeps the first.
+/// Joins the different values of each attribute by ", ". Keeps only the first of the plan's texts.
 std::map<std::string, std::string> join_attributes(const std::vector<Loaded>& inputs) {
   std::map<std::string, std::vector<std::string>> values;
   for (const Loaded& input : inputs) {

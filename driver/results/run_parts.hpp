@@ -17,7 +17,8 @@ namespace gaussweep::driver {
 
 /// Reads the name of a shard, such as "shard-3-of-4" with the separator '-'; nothing for any other text.
 std::optional<Shard> parse_shard_name(const std::string& name, char separator);
-/// Returns the shards of the attribute `shard`; merged results have several: "1/4, 2/4".
+/// Returns the shards (separately run parts of a plan) that the attribute `shard` lists. Merged results have
+/// several: "1/4, 2/4".
 std::vector<Shard> shards_in(const io::Results& results);
 
 /// Counts the planned trials of runs, and finds shards and run directories without records.
@@ -40,12 +41,13 @@ class RunParts {
     std::map<std::int64_t, int> run_counts;  ///< number of added runs per shard number
     std::set<std::int64_t> with_records;     ///< numbers of the shards that have records
     std::set<std::int64_t> listed;           ///< shards known to have no records
-    std::set<std::string> plan_trials;       ///< number of trials of the plan, as the runs recorded it
-    std::int64_t trials = 0;                 ///< sum over the runs
+    /// The plan's numbers of trials that the runs recorded; one if they agree.
+    std::set<std::string> plan_trials;
+    std::int64_t trials = 0;  ///< sum over the runs
     std::int64_t unstarted() const;
   };
   std::map<std::int64_t, Shards> shards_;  ///< by the number of shards
-  std::set<std::string> names_;            ///< of other run directories without records
+  std::set<std::string> names_;            ///< names of other run directories without records
 };
 
 /// Returns the number of trials of a run's plan or shard, or of merged runs; -1 if it is unknown.
