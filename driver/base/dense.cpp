@@ -1,4 +1,4 @@
-/// Rounds dense matrices to float, and rejects those that would lose a row or column by underflow.
+/// Rounds dense matrices to float, and rejects matrices in which a row or column would underflow.
 
 #include "driver/base/dense.hpp"
 
@@ -29,7 +29,8 @@ bool has_normal(const io::Dense<double>& a, std::size_t first, std::size_t count
   return false;
 }
 
-/// Throws if an element becomes subnormal or 0 and its row or column has no number that is normal in float.
+/// Throws if an element becomes subnormal or 0 by rounding, and its row or column has no number that is
+/// normal in float.
 void require_normal_lines(const io::Dense<double>& a, const io::Dense<float>& narrow,
                           const std::string& file) {
   const auto rows = static_cast<std::size_t>(a.rows), cols = static_cast<std::size_t>(a.cols);

@@ -12,7 +12,8 @@
 
 namespace nlohmann {
 
-/// Stores an enum with an EnumNames table as its name. @throws std::runtime_error "'gpu' is no backend"
+/// Stores an enum as its name, for enums that have a table EnumNames<E>. @throws std::runtime_error "'gpu' is
+/// no backend"
 template <class E>
 struct adl_serializer<E, std::void_t<decltype(gaussweep::EnumNames<E>::table)>> {
   static void to_json(json& to, const E& value) { to = std::string(gaussweep::to_string(value)); }

@@ -9,7 +9,7 @@ namespace gaussweep::driver {
 /// Summary of samples. Without samples all values are NaN; with one sample `stdev` is NaN.
 struct Statistics {
   double min, q1, median, q3, max, mean;
-  double stdev;  ///< sample standard deviation: divided by count - 1
+  double stdev;  ///< sample standard deviation, with the divisor count - 1
   std::size_t count = 0;
 };
 
@@ -25,9 +25,9 @@ constexpr double squared(double x) {
   return x * x;
 }
 
-/// Estimates sigma / median of normally distributed samples from their quartiles. The formula is
-/// (q3 - q1) / median / (1.349 (1 - 1/count)). Returns 0.2 for fewer than three samples, because their spread
-/// is unknown.
+/// Estimates the standard deviation sigma, divided by the median, of normally distributed samples from their
+/// quartiles. The formula is (q3 - q1) / median / (1.349 (1 - 1/count)). Returns 0.2 for fewer than three
+/// samples, because their spread is unknown.
 double relative_sigma(double q1, double median, double q3, std::size_t count);
 
 /// The standard error of a median divided by the standard error of a mean, for normally distributed samples:

@@ -75,8 +75,8 @@ constexpr std::size_t any_width = static_cast<std::size_t>(-1);
 /// suffice either, the key columns are joined. The last line ends with a newline; a table without rows gives
 /// an empty text.
 std::string render_text(const Table& table, std::size_t width);
-/// Renders the cells that `render_text` shows as a table in GitHub's Markdown, after an empty line. A table
-/// without rows gives an empty text.
+/// Renders the cells that `render_text` shows as a table in GitHub's Markdown, preceded by an empty line. A
+/// table without rows gives an empty text.
 std::string render_markdown(const Table& table);
 /// Renders the cells that `render_text` shows as a LaTeX tabular that needs the package booktabs. A table
 /// without rows gives an empty text.
@@ -87,7 +87,7 @@ std::string render_shown(const Table& table, Format format, std::size_t width);
 std::string csv_line(const std::vector<Cell>& cells);
 /// Returns a row as a JSON object with the fields in the columns' order.
 nlohmann::ordered_json json_row(const std::vector<Column>& columns, const std::vector<Cell>& cells);
-/// Renders CSV by RFC 4180 with a header line; numbers read back exactly.
+/// Renders CSV by RFC 4180 with a header line. Numbers have enough digits to read back exactly.
 std::string render_csv(const Table& table);
 /// Renders an array with one object per row, fields in the columns' order.
 nlohmann::ordered_json render_json(const Table& table);

@@ -39,7 +39,7 @@ struct ShownColumn {
   std::string title;
   std::vector<std::string> texts;
   bool is_number = false;
-  bool is_joined = false;                     ///< true if it joins the key columns
+  bool is_joined = false;                     ///< true for the column that replaces the key columns
   std::size_t unbroken_width = 0, width = 0;  ///< width without line breaks, and chosen width
   std::size_t word = 0;                       ///< width of the longest word that must not be broken
 };
@@ -48,7 +48,7 @@ bool is_number(const Cell& cell) {
   return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
 }
 
-/// Returns the number in a cell, or NaN.
+/// Returns the number in a cell; NaN if the cell has none.
 double value_of(const Cell& cell) {
   if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
   const auto* number = std::get_if<double>(&cell);
@@ -61,7 +61,7 @@ std::vector<std::string> words_of(const std::string& names) {
 }
 
 /// Returns true if the columns with the indices a and b share one unit: they are the same column, or one
-/// entry of `droppable` names both.
+/// entry of Table::droppable names both.
 bool share_unit(const Table& table, std::size_t a, std::size_t b) {
   const auto has_both = [&](const std::string& group) {
     const std::vector<std::string> names = words_of(group);
@@ -74,8 +74,8 @@ bool share_unit(const Table& table, std::size_t a, std::size_t b) {
                     std::any_of(table.droppable.begin(), table.droppable.end(), has_both));
 }
 
-/// Returns the largest unit in which the median of the numbers is at least 1. The median is over all columns
-/// that share the unit with column `c`.
+/// Returns the unit for the numbers of column `c`: the largest one in which their median is at least 1. The
+/// median is taken over all columns that share this unit.
 Unit unit_of(const Table& table, std::size_t c) {
   static constexpr Unit seconds[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
   static constexpr Unit bytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20},
@@ -206,8 +206,8 @@ bool drop_columns(std::vector<ShownColumn>& columns, const Table& table, std::si
   return false;
 }
 
-/// Returns the columns with the key columns joined into one, in which texts are unchanged and a number is
-/// "n=64".
+/// Returns the columns with the key columns joined into one. In the joined column, texts are unchanged and a
+/// number gets its name: "n=64".
 std::vector<ShownColumn> joined(const std::vector<ShownColumn>& columns, const Table& table) {
   const auto end = std::find_if(columns.begin(), columns.end(),
                                 [&](const ShownColumn& column) { return column.index >= table.key_columns; });
@@ -340,7 +340,7 @@ std::vector<ShownColumn> shown_columns(const Table& table, std::string& common_t
 std::map<std::string, std::string> accented_letters() {
   struct Accent {
     const char* command;
-    std::string_view letters;  ///< two bytes each
+    std::string_view letters;  ///< two bytes per letter
     std::string_view bases;    ///< the letters without the accent
   };
   constexpr Accent accents[] = {{"\\'", "ĆćĹĺŃńŔŕŚśŹź", "CcLlNnRrSsZz"},
@@ -420,7 +420,8 @@ std::string latex_cell(const std::string& text) {
                                                     {'<', "\\textless{}"},
                                                     {'>', "\\textgreater{}"},
                                                     {'|', "\\textbar{}"},
-                                                    {'"', "{\\ttfamily\\char34}"},  // a straight one
+                                                    // a straight quotation mark
+                                                    {'"', "{\\ttfamily\\char34}"},
                                                     {'*', "{*}"},
                                                     {'[', "{[}"}};
   std::string cell;
@@ -434,7 +435,7 @@ std::string latex_cell(const std::string& text) {
     } else {
       if (std::strchr("{}_$&#%", c) != nullptr) cell += '\\';
       cell += c;
-      if (c == '-' && text.compare(i + 1, 1, "-") == 0) cell += "{}";  // two would be joined to a dash
+      if (c == '-' && text.compare(i + 1, 1, "-") == 0) cell += "{}";  // TeX would join two hyphens to a dash
     }
   }
   return cell;

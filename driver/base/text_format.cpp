@@ -22,7 +22,7 @@ bool begins_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
 }
 
-/// Returns the number of bytes of a too long word that fit on a line of `width` columns.
+/// Returns the number of bytes that fit on a line of `width` columns, for a word that is wider than the line.
 /// @pre 0 < width < width of the word
 std::size_t bytes_that_fit(const std::string& word, std::size_t width) {
   std::size_t end = 0;
@@ -101,7 +101,7 @@ std::size_t width_of(const std::string& text) {
 std::vector<std::string> wrapped(const std::string& text, std::size_t width, std::size_t indent) {
   std::vector<std::string> lines;
   std::string line;
-  bool is_empty = true;  // except for the indent
+  bool is_empty = true;  // apart from its indent
   const auto end_line = [&] {
     lines.push_back(std::exchange(line, std::string(indent, ' ')));
     is_empty = true;

@@ -24,7 +24,7 @@ std::string parameters_for_people(const std::string& parameters);
 /// Returns a number with `digits` significant digits, without an exponent if possible: "0.0123", "1230".
 std::string significant_text(double value, int digits);
 
-/// Returns the number of terminal columns, estimated by the number of code points.
+/// Returns the number of terminal columns that a text takes, estimated by its number of code points.
 std::size_t width_of(const std::string& text);
 /// Breaks a text at spaces into lines of at most `width` columns; the spaces at the breaks are removed. A
 /// word that is longer than a line is broken after one of / _ - , = : . or otherwise anywhere. Returns at
