@@ -19,10 +19,10 @@ constexpr const char* saved_variable = "GAUSSWEEP_REQUESTED_THREADS";
 constexpr double kib = 0x1p10, mib = 0x1p20;
 
 // The memory that OpenBLAS needs was measured with version 0.3.21 (x86-64, pthreads) and `ulimit -s 8192`.
-// With 1, 2 and 4 threads, `run` of gesv/lapack (n = 50, store: never) needs `ulimit -d` of at least 205, 418
-// and 714 thousand KiB. `ulimit -v` must be 90 thousand KiB more, which is the size of the mapped files. So
-// each thread costs 145 MiB: OpenBLAS's buffer (about 130 MiB), its stack, and the stack of one thread that
-// verifies. The other 116 MiB do not depend on the number of threads.
+// With 1, 2 and 4 threads, `gaussweep run` of gesv/lapack (n = 50, store: never) needs `ulimit -d` of at
+// least 205, 418 and 714 thousand KiB. `ulimit -v` must be 90 thousand KiB more, which is the size of the
+// mapped files. Each thread therefore costs about 145 MiB: OpenBLAS's buffer (about 130 MiB), its stack, and
+// the stack of one thread that verifies answers. Another 116 MiB do not depend on the number of threads.
 constexpr double buffer_bytes = 130 * mib;
 // The 116 MiB above, 72 MiB for a thread that stores matrices, and a margin of 4 MiB.
 constexpr double base_bytes = 192 * mib;

@@ -18,7 +18,7 @@
 namespace gaussweep::driver {
 namespace {
 
-using Length = std::uint32_t;  // precedes each message
+using Length = std::uint32_t;  // the type of the length before each message
 
 // Capacity that an empty buffer may keep after a large message.
 constexpr std::size_t kept_capacity = std::size_t{1} << 20;
@@ -29,8 +29,9 @@ void require_length(std::size_t bytes) {
         fmt::format("a message of {} bytes; at most {} are allowed", bytes, max_message_bytes));
 }
 
-/// Checks CBOR (RFC 8949) without recursion, before the recursive parser runs, which would overflow the stack
-/// on deeply nested input. Indefinite lengths and tags, which `to_cbor` does not write, are rejected.
+/// Checks a message in CBOR (RFC 8949) without recursion. This precedes the recursive parser, which would
+/// overflow the stack on deeply nested input. Indefinite lengths and tags, which `to_cbor` does not write,
+/// are rejected.
 class CborCheck {
  public:
   explicit CborCheck(std::string_view bytes) : rest_(bytes) {}
@@ -60,9 +61,9 @@ class CborCheck {
  private:
   enum Kind : unsigned { bytes = 2, text = 3, array = 4, object = 5, tag = 6 };
 
-  /// Skips one value's head, and its bytes if it is a string. @return the number of values inside it
-  /// The head is 3 bits of kind and 5 bits of size. A size of 24 to 27 means that 1, 2, 4 or 8 bytes with the
-  /// size follow; 28 to 30 are reserved, 31 is an indefinite length.
+  /// Skips one value's head, and its bytes if it is a string. Returns the number of values inside it. The
+  /// head is a byte with 3 bits of kind and 5 bits of size. A size of 24 to 27 means that 1, 2, 4 or 8 bytes
+  /// with the size follow. Sizes from 28 to 30 are reserved, and 31 is an indefinite length.
   std::uint64_t next() {
     const unsigned head = static_cast<unsigned char>(take(1).front());
     const unsigned kind = head >> 5U, size = head & 31U;

@@ -15,15 +15,15 @@
 
 namespace gaussweep::driver {
 
-/// Limit on the bytes of a message. The record of a trial with a million samples and a million iterations has
-/// 55 MB.
+/// Limit on the bytes of a message. A trial's record with a million samples and a million iterations has 55
+/// MB.
 constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
 /// Limit on the nesting of arrays and objects; valid messages have fewer than ten levels.
 constexpr std::size_t max_message_depth = 32;
 /// Limit on the JSON values of a message. The record of a trial with a million samples has six million.
 constexpr std::size_t max_message_values = 8'000'000;
 
-/// Thrown if the other end is gone.
+/// Thrown if the process at the other end has ended or closed the socket.
 struct ChannelClosed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -51,8 +51,8 @@ class Channel {
   void send_nonblocking(const nlohmann::json& message);
   /// Returns true if part of the messages of `send_nonblocking` is not written yet.
   bool is_unsent() const { return written_ < output_.size(); }
-  /// Returns the next complete message, or nothing if none arrives within `timeout_ms` (0: reads once, -1: no
-  /// limit). Partial data do not extend this time, and signals do not shorten it.
+  /// Returns the next complete message. Returns nothing if none arrives within `timeout_ms` (0: reads once,
+  /// -1: no limit). Parts of a message do not extend this time, and signals do not shorten it.
   /// @throws ChannelClosed at the end of the stream
   /// @throws MessageTooLong as soon as the length of a too long message arrives
   /// @throws std::exception if a message is not CBOR or exceeds the limits above, or if the other end has

@@ -18,8 +18,9 @@ struct Clock {
   std::function<void(double seconds)> wait = wait_seconds;
 };
 
-/// If more seconds than this pass between two steps of a process's main loop, the process counts as having
-/// been suspended: the job was stopped, or a disk did not answer. Normally milliseconds pass.
+/// If more seconds than this pass between two iterations of a process's main loop, the process counts as
+/// having been suspended. The reason may be a stopped job or a disk that did not answer. Normally
+/// milliseconds pass.
 constexpr double min_suspension_seconds = 1;
 
 /// Returns the wall-clock time in seconds since the epoch, with a fraction.

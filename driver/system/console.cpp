@@ -25,7 +25,7 @@
 namespace gaussweep::driver {
 namespace {
 
-/// Milliseconds to wait for a slow reader of standard error. After one timeout there are no further waits.
+/// The time to wait for a slow reader of standard error. After one timeout there are no further waits.
 constexpr int reader_timeout_ms = 200;
 constexpr const char* console_pattern = "%H:%M:%S %^%l%$: %v";
 constexpr const char* file_pattern = "%Y-%m-%d %H:%M:%S %l: %v";

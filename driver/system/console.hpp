@@ -18,8 +18,8 @@ void sanitize_output();
 
 /// Sends the messages of spdlog to standard error by `print_stderr_raw` from now on.
 void start_logging();
-/// Appends all messages, also the earlier ones, to this file from now on. Creates the file readable by the
-/// user only. @throws io::StorageError if it cannot be opened
+/// Appends all messages to this file from now on, and also the messages before this call. Only the user may
+/// read a created file. @throws io::StorageError if it cannot be opened
 void log_to_file(const std::string& path);
 /// Writes a line only to the file of `log_to_file`. Write errors are ignored, because the journal on the same
 /// medium reports them.

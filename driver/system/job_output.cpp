@@ -17,8 +17,8 @@ bool has(const std::string& line, const char* words) {
   return line.find(words) != std::string::npos;
 }
 
-/// Returns the error in a line, without the advice after it, if the error is about a file that could not be
-/// written. Otherwise returns an empty text.
+/// If a line reports that a file could not be written, returns this error without the advice after it.
+/// Otherwise returns an empty text.
 std::string write_error_of(const std::string& line) {
   constexpr const char* causes[] = {"cannot be written",
                                     "No space left on device",
@@ -44,8 +44,9 @@ bool is_final(const std::string& line) {
          !has(line, ".sbatch: signalled");
 }
 
-/// Returns the folder of the outputs of a job array whose task number `part` runs the shard in this
-/// directory. If the directory has no shard's name, returns its own folder of outputs.
+/// Returns the folder `logs` of the job array that runs the shard (a part of a sweep) in this directory. Sets
+/// `part` to the shard's task number. If the directory has no shard's name, returns its own folder of
+/// outputs.
 fs::path array_logs(const fs::path& directory, int& part) {
   const fs::path shard = directory.has_filename() ? directory : directory.parent_path();
   int parts = 0;

@@ -14,7 +14,8 @@ namespace gaussweep::driver {
 std::filesystem::path newest_job_output(const std::filesystem::path& directory);
 
 /// Returns the number of the job that was last submitted into this directory, or into the parent directory of
-/// its shards; 0 if there is none or if `output`, the newest output, is of this job.
+/// its shards (parts of a sweep). Returns 0 if there is none, or if `output`, the newest output file, is this
+/// job's.
 std::int64_t job_without_output(const std::filesystem::path& directory, const std::filesystem::path& output);
 
 /// The state of a job, from the output that it has written since its last start.

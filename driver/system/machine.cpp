@@ -42,7 +42,7 @@ std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts)
   std::sort(cpus.begin(), cpus.end(), [&](const LogicalCpu& x, const LogicalCpu& y) {
     return std::pair(core_of(x), x.cpu) < std::pair(core_of(y), y.cpu);
   });
-  std::vector<std::size_t> firsts;  // index of each core's first CPU
+  std::vector<std::size_t> firsts;  // index of each core's first logical CPU
   for (std::size_t i = 0; i < cpus.size(); ++i) {
     if (i == 0 || core_of(cpus[i]) != core_of(cpus[i - 1])) firsts.push_back(i);
   }

@@ -29,12 +29,13 @@ struct LogicalCpu {
 /// Splits the CPUs into `parts` equal sets of whole cores and returns the set with the index `part`. A set is
 /// within one package (socket) if possible. Returns an empty list if there are fewer cores than parts.
 std::vector<int> cpu_share_of(std::vector<LogicalCpu> cpus, int part, int parts);
-/// Binds this process and its later children to its part of the usable CPUs. Does nothing if there are fewer
-/// cores than parts, or if the system does not report the topology.
+/// Binds this process and its later children to part number `part` (from 0) of the usable CPUs, which are
+/// divided into `parts`. Does nothing if there are fewer cores than parts, or if the system does not report
+/// the topology.
 void bind_to_cpu_share(int part, int parts);
 
-/// If more threads per CPU than this run or wait, times on the CPU are too long. A run that has the machine
-/// for itself has at most about one thread per CPU.
+/// If more threads per CPU than this run or wait for a CPU, measured times on the CPU are too long. A run
+/// that has the machine for itself has at most about one thread per CPU.
 inline constexpr double max_cpu_demand = 1.25;
 
 /// Measures how many threads of this host run or wait for a CPU.

@@ -175,7 +175,7 @@ std::vector<GpuSetup> Nvml::setups() const {
     std::vector<ProcessInfo> list(64);
     auto found = static_cast<unsigned>(list.size());
     int code = f.processes != nullptr ? f.processes(device, &found, list.data()) : -1;
-    if (code == insufficient_size) {  // more processes may have started meanwhile
+    if (code == insufficient_size) {  // the list was too short; 16 places are added for new processes
       list.resize(found + 16);
       found = static_cast<unsigned>(list.size());
       code = f.processes(device, &found, list.data());
@@ -197,7 +197,7 @@ GpuSampler::GpuSampler(const Nvml& nvml, const std::string& uuid) : nvml_(nvml) 
 }
 
 GpuReading GpuSampler::read() {
-  constexpr double max_age_seconds = 5e-3;  // of a reading that is used again
+  constexpr double max_age_seconds = 5e-3;  // an older reading is not used again
   if (device_ == nullptr) return {};
   const double now = now_seconds();
   if (read_at_ >= 0 && now - read_at_ < max_age_seconds) return last_;

@@ -13,7 +13,8 @@ namespace gaussweep::driver {
 struct BatchJob {
   std::string id;         ///< "4711", or "4711_3" for task 3 of the array 4711, as squeue writes them
   std::string partition;  ///< the queue
-  /// The requested GPUs, "gpu:h200:2". If Slurm does not report them, the number of allocated GPUs, "gpu:2".
+  /// The requested GPUs in Slurm's notation (generic resources), "gpu:h200:2". If Slurm does not report them,
+  /// the number of allocated GPUs, "gpu:2".
   std::string gres;
   std::string node;  ///< the batch system's name of the machine; outside a job the host name
 };

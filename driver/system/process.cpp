@@ -30,7 +30,7 @@ namespace gaussweep::driver {
 namespace {
 
 constexpr const char* self_path = "/proc/self/exe";
-constexpr int poll_ms = 20;
+constexpr int poll_ms = 20;  // milliseconds that one poll waits for output
 /// Limit on captured output in bytes; the JSON listing of a node's GPUs has about ten thousand.
 constexpr std::size_t max_output = std::size_t{1} << 20;
 
@@ -42,6 +42,7 @@ bool belongs_to_launcher(const std::string& entry) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](const char* p) { return entry.rfind(p, 0) == 0; });
 }
 
+/// Returns pointers to the strings with a null pointer at the end, as argv and envp need them.
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (const std::string& s : strings) result.push_back(const_cast<char*>(s.c_str()));
@@ -49,13 +50,13 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return result;
 }
 
-/// The changes to a child's descriptors. Closes the inheritable descriptors of this process's libraries, such
-/// as MPI's sockets, in the child. Otherwise a worker that cannot be killed would keep connections to other
-/// ranks open.
+/// The changes to a child's descriptors. They close descriptors of this process's libraries, such as MPI's
+/// sockets, in the child. Otherwise a worker that cannot be killed would keep connections to other ranks
+/// open.
 struct FileActions {
   FileActions() {
     posix_spawn_file_actions_init(&value);
-    std::error_code ignored;  // without /proc no child could start anyway
+    std::error_code ignored;  // without /proc, no child can start anyway
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
       const int fd = std::atoi(entry.path().filename().c_str());
       const int flags = ::fcntl(fd, F_GETFD);
@@ -72,7 +73,7 @@ struct SpawnAttributes {
     sigset_t blocked;
     sigemptyset(&blocked);
     posix_spawnattr_setsigmask(&value, &blocked);
-    sigset_t restored;  // signals with the default action in the child
+    sigset_t restored;  // signals whose default action is restored in the child
     sigemptyset(&restored);
     for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGHUP}) sigaddset(&restored, signal);
     posix_spawnattr_setsigdefault(&value, &restored);
@@ -82,6 +83,7 @@ struct SpawnAttributes {
   posix_spawnattr_t value;
 };
 
+/// Starts `program`, or this program if `program` is empty. Returns the process id.
 pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
             const std::vector<std::string>& environment, FileActions& actions) {
   std::vector<std::string> command{"gaussweep"};

@@ -13,13 +13,14 @@ namespace gaussweep::driver {
 
 /// The exit status of a process, or the signal that ended it.
 struct Ending {
-  bool exited = false;  ///< false: by a signal
+  bool exited = false;  ///< false: a signal ended the process
   int code = 0;         ///< exit status or signal number
   /// Returns "signal 11 (Segmentation fault)" or "exit status 3".
   std::string text() const;
 };
 
-/// Returns this process's environment without the MPI launcher's variables, and with `changes` "NAME=value".
+/// Returns this process's environment without the MPI launcher's variables. `changes` ("NAME=value") are
+/// added or replace variables.
 std::vector<std::string> child_environment(const std::vector<std::string>& changes);
 
 /// A child process in a new session and process group. Its descriptor 3 is one end of a socket pair. Its

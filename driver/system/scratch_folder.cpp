@@ -1,4 +1,4 @@
-/// Creates a temporary folder, and removes those of processes that were killed.
+/// Creates a temporary folder, and removes the temporary folders of processes that were killed.
 
 #include "driver/system/scratch_folder.hpp"
 

@@ -11,8 +11,8 @@
 
 namespace gaussweep::driver {
 
-/// One process's mapping of the shared page. The reader, which is the parent process, also owns the
-/// descriptor that its child inherits.
+/// One process's mapping of the shared memory page. The parent process reads it, and owns the descriptor that
+/// its child inherits.
 class StepNote {
  public:
   /// A note without a page: `write` does nothing and `read` returns an empty text.
@@ -20,7 +20,7 @@ class StepNote {
   /// Creates a page. Returns a note without a page if the system provides none.
   static StepNote make();
   /// Maps the page of an inherited descriptor, and closes the descriptor. Returns a note without a page if
-  /// the descriptor is -1 or of another kind.
+  /// the descriptor is -1 or does not belong to such a page.
   static StepNote from_descriptor(int descriptor);
 
   /// Returns the descriptor for a child; -1 without a page.

@@ -13,8 +13,8 @@ void count_stop_signals();
 /// number
 int stop_signals(int* last = nullptr);
 
-/// Ignores these signals from now on if a process of the given session sends them. A user's library of
-/// methods runs in the worker's session, and signals that it sends must not end the run.
+/// From now on, does not count these signals if a process of the given session sends them. A user's library
+/// of methods runs in the worker's session, and signals that it sends must not end the run.
 void ignore_stop_signals_of(pid_t session);
 
 }  // namespace gaussweep::driver

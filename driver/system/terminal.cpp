@@ -55,7 +55,7 @@ void redraw(const std::string& text, const std::string& footer) {
   constexpr std::size_t usual_height = 24, min_height = 5;
   winsize size{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row >= min_height;
-  // The line below the last line feed stays empty.
+  // One line is left for the cursor, which is below the last line feed.
   std::size_t left = (is_known ? size.ws_row : usual_height) - 1 - (footer.empty() ? 0 : 1);
   std::string out = home;
   for (std::size_t start = 0; start < text.size() && left > 0; --left) {

@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// Returns the seconds of `work`, including a device synchronization before the end. Earlier work on the
-/// device is completed first; its time is not included.
+/// Returns the seconds that `work` takes, up to a device synchronization after it. Earlier work on the device
+/// is completed before the clock starts.
 template <class Work>
 double timed(Device& device, Work&& work) {
   device.synchronize();
