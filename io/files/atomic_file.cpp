@@ -28,7 +28,8 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 /// Returns the target's file name. Shortens a long name and appends a hash, so that the temporary's name does
 /// not exceed the file system's limit.
 std::string stem_of(const std::filesystem::path& target) {
-  constexpr std::size_t max_name_bytes = 140;  // host name, process and count are added; the limit is 255
+  // the host's name, process id and a count are added; most file systems allow 255
+  constexpr std::size_t max_name_bytes = 140;
   const std::string name = target.filename().string();
   if (name.size() <= max_name_bytes) return name;
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a

@@ -1,6 +1,7 @@
 #pragma once
-/// Writes files that appear completely or not at all: a temporary in the same folder, fsync, rename, fsync of
-/// the folder. Without the two syncs, a power failure can leave an incomplete file.
+/// Writes files that appear completely or not at all. The steps are: write a temporary file in the same
+/// folder, fsync it, rename it, fsync the folder. Without the two syncs, a power failure can leave an
+/// incomplete file.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,10 +15,10 @@ namespace gaussweep::io {
 /// Selects whether a committed file also survives a power failure.
 enum class Durable { no, yes };
 
-/// A file under construction. Its mode follows the umask. Without `commit` the temporary is removed and the
-/// target is not changed. A killed process leaves its temporary behind; remove_stale_temporaries removes it.
-/// The folder is held open, so that the file stays in it even if the folder is renamed or replaced in
-/// between.
+/// A file under construction. Its bytes go to a temporary file, which `commit` renames to the target. Its
+/// mode follows the umask. Without `commit` the temporary is removed and the target is not changed. A killed
+/// process leaves its temporary behind; remove_stale_temporaries removes it. The folder is held open, so that
+/// the file stays in it even if the folder is renamed or replaced in between.
 class AtomicFile {
  public:
   /// Creates the empty temporary. @throws StorageError
@@ -28,7 +29,8 @@ class AtomicFile {
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
-  /// Returns a path for libraries that need one (HDF5). They must close the file before `commit`.
+  /// Returns the temporary's path, for libraries that need one (HDF5). They must close the file before
+  /// `commit`.
   std::filesystem::path temporary() const { return file_.path(); }
   /// Appends bytes. @throws StorageError
   void write(const void* data, std::size_t bytes);

@@ -31,7 +31,7 @@ double now() {
 /// run.
 [[noreturn]] void run_in_child(const std::function<void(ChildOutput&)>& work, int out, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(exit_threw);  // the parent died before prctl
+  if (getppid() != parent) _exit(exit_threw);  // the parent ended before prctl
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   // Resets the parent's signal handlers: they stop a sweep cleanly and must not run in the child.

@@ -15,7 +15,7 @@ namespace gaussweep::io {
 /// `put(ChildOutput&, result)`, and this process receives it with `get(Child&)`.
 /// @pre no MPI rank, no CUDA
 /// @param seconds time limit
-/// @param before, after the text before and after the error message of a failed child: the file's name, and
+/// @param before, after texts around the error message of a failed child: `before` names the file, `after`
 /// the expected format
 /// @throws InputError if `read` throws it, or if the child crashed or timed out; std::runtime_error if `read`
 /// threw another exception, or if no child could be started

@@ -1,6 +1,6 @@
 #pragma once
-/// HDF5 ids as move-only owners, and HDF5's errors as one exception with HDF5's messages. For the .cpp files
-/// of `io/` only: headers that other modules include must not include HDF5.
+/// Move-only owners of HDF5 ids (hid_t), and one exception for HDF5's errors, with HDF5's messages. For the
+/// .cpp files of `io/` only: headers that other modules include must not include HDF5.
 ///
 ///     h5::Quiet quiet;                                 // no error stack on stderr in this scope
 ///     h5::File file = h5::open_read_only(path, path);  // throws h5::Error
@@ -58,7 +58,8 @@ template <herr_t (*Close)(hid_t)>
 class Handle {
  public:
   Handle() = default;
-  /// Takes ownership of a new id. @throws Error "HDF5 could not <action> (…)" if the id is negative
+  /// Takes ownership of a new id. `action` names the call in errors: "open /A". @throws Error "HDF5 could not
+  /// <action> (…)" if the id is negative
   Handle(hid_t id, const std::string& action) : id_(check(id, action)) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Handle& operator=(Handle&& other) noexcept {

@@ -1,5 +1,5 @@
-/// Refuses HDF5 datasets whose data are outside the opened file, because the author of the file could make us
-/// read any file.
+/// Refuses HDF5 datasets whose data are outside the opened file. With such a dataset, the author of a file
+/// could make this program read any other file.
 
 #include "io/files/hdf5_inside.hpp"
 

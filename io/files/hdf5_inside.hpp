@@ -1,8 +1,8 @@
 #pragma once
 /// Restricts HDF5 to data inside the opened file. An HDF5 dataset can be a link into another file, or a
 /// composition of datasets of other files (virtual). It can also keep its data in a file of any format
-/// (external storage). With such a dataset, the author of the file could make us read any file, and the
-/// file's digest would not cover the data. For the .cpp files of `io/` only.
+/// (external storage). With such a dataset, the author of the file could make this program read any file, and
+/// the file's digest would not cover the data. For the .cpp files of `io/` only.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 namespace gaussweep::io::h5 {
 
 /// Opens a dataset whose data are inside this file.
-/// @throws Error if the dataset does not exist, if its data are elsewhere, or if a filter that decompresses
-/// them is not installed
+/// @throws Error if the dataset does not exist, if its data are elsewhere, or if the HDF5 filter that
+/// decompresses them is not installed
 Dataset open_dataset(hid_t file, const std::string& name);
 
 /// Opens an object without following links to other files. @throws Error

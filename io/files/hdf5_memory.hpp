@@ -1,6 +1,7 @@
 #pragma once
-/// HDF5 files that are built in memory and then written as a whole. If the disk is full, our own write fails
-/// and is reported; HDF5 never fails in the middle of its metadata. For the .cpp files of `io/` only.
+/// HDF5 files that are built in memory and then written as a whole. If the disk is full, only this program's
+/// own write fails, and it reports the error. HDF5 itself never fails in the middle of its metadata. For the
+/// .cpp files of `io/` only.
 
 #include <vector>
 

@@ -10,7 +10,8 @@
 namespace gaussweep::io::h5 {
 namespace {
 
-// Small enough that the shuffle filter works in cache, and large enough for good compression.
+// The size of a chunk: small enough that the shuffle filter works in cache, and large enough for good
+// compression.
 constexpr std::size_t chunk_bytes = std::size_t{1} << 18;
 // Deflate compresses at most 1032:1. A table that claims more rows is damaged; reading it would take very
 // long.
@@ -61,7 +62,7 @@ hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& acti
 
 constexpr bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-/// Appends the bytes of a cell that its column's checksum covers.
+/// Appends to `out` the bytes of a cell that its column's checksum covers.
 void gather(const char* cell, const Member& member, std::string& out) {
   if (member.kind == Kind::text) {
     std::size_t length = member.bytes;

@@ -1,6 +1,7 @@
 #pragma once
-/// Tables in HDF5: one-dimensional datasets of a compound type. A list of columns maps them to structs. For
-/// the .cpp files of `io/` only.
+/// Tables in HDF5: one-dimensional datasets of a compound type. A list of columns maps each row to a struct.
+/// A packed row is a row's bytes in a buffer, without padding between the columns. For the .cpp files of
+/// `io/` only.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct Column {
 
 enum class Kind { text, integer, real };
 
-/// A column in a packed row. `bytes` is 0 if the file has no such column.
+/// A column's position in a packed row. `bytes` is 0 if the file has no such column.
 struct Member {
   std::string name;
   Kind kind = Kind::text;
@@ -66,8 +67,8 @@ class TableChecksums {
   std::size_t rows_ = 0;
 };
 
-/// Writes a new table of `rows` rows: strings, int64 and float64 little-endian; chunked, shuffled, deflated,
-/// extensible.
+/// Writes a new table of `rows` rows. Its columns are strings, and int64 and float64 in little-endian order.
+/// The dataset is chunked, shuffled, deflated and extensible.
 class TableWriter {
  public:
   /// @throws Error
@@ -85,7 +86,7 @@ class TableWriter {
   Dataset dataset_;
 };
 
-/// Reads a table with any columns in any order; converts numbers of other widths.
+/// Reads a table with any columns in any order. Converts numbers of other widths to 8 bytes.
 class TableReader {
  public:
   /// @param wanted the columns to look for; missing columns get `bytes` 0 in `layout()`

@@ -15,7 +15,7 @@
 namespace gaussweep::io {
 namespace {
 
-/// Returns the value after `name` in a file of "name value" or "name: value kB" lines; -1 if absent.
+/// Returns the number after `name` in a file with lines "name value" or "name: value kB"; -1 if absent.
 std::int64_t number_in(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   std::string line;
@@ -106,7 +106,8 @@ Memory group_memory(const std::filesystem::path& groups, const std::filesystem::
     if (!is_version_1 && controllers != ",,") continue;
     const std::filesystem::path root = is_version_1 ? top / "memory" : top;
     std::filesystem::path group = line.substr(second + 1);
-    // A container may list the path as seen from the host. Reads every level that exists, and always the top.
+    // In a container, the listed path may be the one on the host, so some levels may not exist here. Reads
+    // every level that exists, and always the top.
     for (;; group = group.parent_path()) {
       memory = minimum(memory, memory_of(root / group.relative_path(), is_version_1));
       if (!group.has_relative_path()) break;

@@ -1,5 +1,6 @@
 #pragma once
-/// The memory that this process can use under the limits of the machine, its control groups and the process.
+/// The memory that this process can use. It is limited by the machine, by the process's control groups
+/// (cgroups) and by ulimit.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +16,7 @@ struct Memory {
 };
 /// Returns the minimum over the machine, the control groups and the process limits (`ulimit -v`, `-d`).
 Memory usable_memory();
-/// Returns usable_memory().free.
+/// Returns the free bytes of usable_memory().
 double available_memory_bytes();
 /// Returns the minimum over the control groups of a process. Reads all levels of the hierarchy, because a
 /// batch job's limit is usually set far below the top. Page cache counts as free, because the kernel reclaims

@@ -41,7 +41,7 @@ class Descriptor {
 /// An opened file, or the reason why it could not be opened.
 struct Opened {
   Descriptor file;
-  int error = 0;    ///< errno if open failed; 0 on success and if it is not a regular file
+  int error = 0;    ///< errno if open failed; 0 on success, or if it is no regular file
   std::string why;  ///< empty on success
   explicit operator bool() const { return file.open(); }
 };
@@ -56,7 +56,8 @@ std::string_view file_kind(unsigned mode);
 Opened open_regular(const std::filesystem::path& path, int flags = O_RDONLY, int folder = AT_FDCWD);
 
 /// Compares an open file with the file that a name refers to now. A lock belongs to a file, not to its name.
-/// Therefore a process that opens a file by name and locks it must check this.
+/// A process that opens a file by name and locks it must therefore check that the name still refers to this
+/// file.
 /// @return 0 if they are the same, ESTALE if they differ, else errno
 int check_still_named(const std::filesystem::path& path, int fd);
 

@@ -36,7 +36,8 @@ inline std::string operator+(const Text& text, const char* after) {
   return std::string(text) + after;
 }
 
-/// Gives equal texts the same storage. Only recent texts are remembered, in a cache of fixed size.
+/// Gives equal texts the same storage: `of` returns a copy of an equal text if it is in the cache of recent
+/// texts, which has a fixed size.
 class TextPool {
  public:
   Text of(std::string_view text);

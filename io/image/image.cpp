@@ -70,7 +70,8 @@ GreyImage read_png(const std::filesystem::path& path, const std::string& bytes, 
     notices.emplace_back("colours were turned into grey by their luminance");
   if ((format & PNG_FORMAT_FLAG_ALPHA) != 0) notices.emplace_back("transparent pixels were laid on black");
   if ((format & PNG_FORMAT_FLAG_LINEAR) != 0) notices.emplace_back("16-bit levels were rounded to 8 bits");
-  // libpng would assume linear levels in 16-bit files without colour information, but sRGB in 8-bit files.
+  // Without this flag, libpng would assume linear levels in 16-bit files without colour information, but sRGB
+  // in 8-bit files.
   png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   png.image.format = PNG_FORMAT_GRAY;
   GreyImage image{png.image.width, png.image.height, std::vector<std::uint8_t>(PNG_IMAGE_SIZE(png.image))};

@@ -1,4 +1,4 @@
-/// Reads PGM images by libnetpbm. Its errors, which by default end the process, are caught here.
+/// Reads PGM images with libnetpbm. Errors of libnetpbm, which by default end the process, are caught here.
 
 #include "io/image/pgm.hpp"
 
@@ -12,8 +12,8 @@ extern "C" {
 namespace gaussweep::io {
 namespace {
 
-/// libnetpbm's last message before it called longjmp. One thread at a time may use the library, because its
-/// jump buffer is a global variable.
+/// libnetpbm's last error message before it called longjmp. Only one thread at a time may use libnetpbm,
+/// because its jump buffer is a global variable.
 char last_error[256];
 
 void keep_message(const char* message) {
@@ -21,8 +21,8 @@ void keep_message(const char* message) {
 }
 void ignore_message(const char*) {}
 
-/// Calls work(argument) and returns true, or returns false if libnetpbm jumped out of it. Objects with
-/// destructors are not allowed here, because the jump skips them.
+/// Calls work(argument) and returns true, or returns false if libnetpbm jumped out of the call (longjmp).
+/// Objects with destructors are not allowed in this function, because the jump skips them.
 bool call_guarded(void (*work)(void*), void* argument) {
   jmp_buf jump_target;
   std::memset(last_error, 0, sizeof last_error);
@@ -49,7 +49,7 @@ void PgmReader::guarded(Work work) {
 }
 
 PgmReader::PgmReader(const std::string& bytes) {
-  // Opened read-only, so the bytes do not change.
+  // The const_cast is safe: mode "rb" opens the bytes read-only.
   file_ = fmemopen(const_cast<char*>(bytes.data()), bytes.size(), "rb");
   if (file_ == nullptr) {
     error_ = "cannot be opened in memory";

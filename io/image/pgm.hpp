@@ -1,6 +1,6 @@
 #pragma once
-/// PGM by libnetpbm. Its errors, which by default end the process, are caught here. For io/image/image.cpp
-/// only.
+/// Reads PGM images with libnetpbm. Errors of libnetpbm, which by default end the process, are caught here.
+/// For io/image/image.cpp only.
 
 #include <cstdint>
 #include <cstdio>
@@ -21,7 +21,7 @@ class PgmReader {
   const std::string& error() const { return error_; }
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
-  /// Returns the level of white, at least 1.
+  /// Returns the grey level that stands for white (PGM's maxval), at least 1.
   unsigned top_level() const { return top_level_; }
   /// Reads the next row, `width` levels. Returns false if the file is damaged or ends.
   bool read_row(unsigned* levels);

@@ -13,12 +13,12 @@ struct Candidate {
   std::string name;
   std::int64_t rows = 0, cols = 0;
   std::string why;                ///< the reason why it cannot be read as a matrix; empty if it can
-  std::int64_t order = 0;         ///< its number in the file, from 1
-  bool is_unread_matrix = false;  ///< a matrix of a kind that cannot be read: complex or sparse
+  std::int64_t order = 0;         ///< its position in the file, from 1
+  bool is_unread_matrix = false;  ///< a complex or sparse matrix, which cannot be read
 };
 
-/// Returns the names to look for, in order: only the chosen name if there is one, else the operand's default
-/// names.
+/// Returns the names to look for, in order. If `choice` has a name, this is the only one; otherwise they are
+/// its operand's default names.
 std::vector<std::string> default_names(const DatasetChoice& choice);
 
 /// Returns the index of the only matrix. Vectors are ignored if there is exactly one matrix that is not a

@@ -33,12 +33,13 @@ double value_of(T number) {
   return static_cast<double>(number);
 }
 
-/// Returns true if `value`, which is `number` converted to double, is finite. 64-bit integers and long
-/// doubles must be exact.
+/// Returns true if `value`, which is `number` converted to double, is finite and represents `number`. 64-bit
+/// integers and long doubles must be represented exactly.
 template <class T>
 bool is_represented(T number, double value) {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
-    // 2^63 (2^64) does not fit in T, so converting it back would be undefined behaviour.
+    // A value of 2^63 (2^64 if T is unsigned) does not fit in T, so converting it back would be undefined
+    // behaviour.
     const double end = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
     return value < end && static_cast<T>(value) == number;
   }
@@ -130,9 +131,9 @@ std::string refused_element(const ElementType& type, const void* at, std::int64_
 
 bool add_entry(double& element, double value, bool is_integer) {
   const double before = element;
-  element = before == 0 ? value : before + value;  // 0 + -0 would lose the sign
+  element = before == 0 ? value : before + value;  // the sum 0 + -0 would lose the sign
   if (!std::isfinite(element)) return false;
-  const double added = element - before;  // for the rounding error of the sum (Knuth's TwoSum)
+  const double added = element - before;  // the next line computes the sum's rounding error (Knuth's TwoSum)
   return !is_integer || (before - (element - added)) + (value - added) == 0;
 }
 

@@ -16,20 +16,20 @@ namespace gaussweep::io {
 struct ElementType {
   char kind = 0;
   std::size_t bytes = 0;
-  bool swapped = false;  ///< the byte order is not this machine's
+  bool swapped = false;  ///< true if the byte order is not this machine's
 };
 
 /// The types that every reader accepts, for messages.
 constexpr const char* readable_types = "bool, int8 to int64, uint8 to uint64, float16, float32, float64";
 
-/// The integers that every reader accepts, for messages.
+/// A description of the integers that every reader accepts, for messages.
 constexpr const char* exact_integers = "integers up to 2^53, and larger ones that are exact";
 
 /// Returns true if convert_elements supports the type: a type of `readable_types`, or this machine's long
 /// double.
 bool is_readable(const ElementType& type);
 
-/// Converts `count` numbers to double. @pre is_readable
+/// Converts `count` numbers to double. @pre is_readable(type)
 /// @return the index of the first number that is NaN, Inf or an integer that double would round; else `count`
 std::size_t convert_elements(const ElementType& type, const void* from, std::size_t count, double* to);
 
@@ -46,14 +46,14 @@ struct MatrixShape {
   std::int64_t rows = 0, cols = 0;
   std::string why;  ///< empty if the array is a matrix
 };
-/// Returns the shape of an array: a number is 1 x 1, and one dimension makes a column.
+/// Returns the shape of an array: a single number is 1 x 1, and an array with one dimension is a column.
 MatrixShape shape_of(const std::vector<std::uint64_t>& dims);
 
 /// Converts and checks blocks of a file's elements and stores them in a matrix. A line is a row of the matrix
 /// in row-major files and a column in others.
 class ElementSink {
  public:
-  /// @param matrix has its shape; if `data` is empty, elements are checked but not stored
+  /// @param matrix its shape is set; if its `data` is empty, elements are checked but not stored
   /// @param where the beginning of the message for a refused element: "FILE: /A: "
   ElementSink(Dense<double>& matrix, const ElementType& type, bool by_rows, std::string where)
       : matrix_(matrix), type_(type), by_rows_(by_rows), where_(std::move(where)) {}

@@ -1,5 +1,5 @@
-/// Computes and checks the seal of the matrix store's files. The seal is in their first 512 bytes: the CRC-32
-/// and the length of the rest of the file.
+/// Computes and checks the seal of the matrix store's files. The seal is a text in the first 512 bytes of a
+/// file, with the CRC-32 and the length of the rest.
 
 #include "io/matrix/file_seal.hpp"
 
@@ -24,7 +24,7 @@ constexpr off_t part_bytes = 8 << 20;  // bytes that a thread reads per step
 constexpr std::string_view seal_prefix = "gaussweep matrix ";
 
 /// Reads up to `bytes` bytes from `offset`; fewer only at the end of the file. @return the number of bytes;
-/// −1: errno
+/// −1 on an error (errno)
 ssize_t read_fully(int fd, char* out, std::size_t bytes, off_t offset) {
   std::size_t done = 0;
   while (done < bytes) {

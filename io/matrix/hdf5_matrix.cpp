@@ -87,7 +87,7 @@ struct InspectedDataset {
   ElementType element;        ///< the type that HDF5 converts the elements to
 };
 
-/// Returns a type for H5Dread that represents all values of the stored type.
+/// Returns a type for H5Dread that represents all values of the stored type; its kind is 0 if there is none.
 ElementType element_of(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -136,7 +136,7 @@ bool is_proper_matrix(const std::vector<hsize_t>& dims) {
 }
 
 /// Inspects a dataset. `candidate.why` becomes the reason why it cannot be read as a matrix.
-/// @param is_by_columns the writing program stores the first dimension last
+/// @param is_by_columns true if the writing program stores the first dimension last (column-major)
 InspectedDataset inspect_dataset(hid_t file, const std::string& name, Writer writer, bool is_by_columns) {
   InspectedDataset found;
   found.candidate.name = name;
@@ -189,7 +189,8 @@ std::string octave_type(hid_t file, const std::string& name) {
   return text.c_str();
 }
 
-/// Returns true for a variable that Octave wrote. A struct is not one, because its fields are variables.
+/// Returns true for a variable that Octave wrote. A struct is not a variable in this sense, because its
+/// fields are variables themselves.
 bool is_octave_variable(hid_t file, const std::string& name) {
   return H5Aexists(h5::open_object(file, name), "OCTAVE_NEW_FORMAT") > 0 &&
          octave_type(file, name) != "scalar struct";
@@ -217,8 +218,8 @@ InspectedDataset inspect_octave_variable(hid_t file, const std::string& name) {
   return found;
 }
 
-/// Describes a group: a sparse matrix, another object of MATLAB, or a folder of datasets (`why` is empty). A
-/// MATLAB struct is a folder of its fields.
+/// Describes a group: a sparse matrix, another object of MATLAB, or a folder of datasets (Candidate::why is
+/// then empty). A MATLAB struct is a folder of its fields.
 Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Writer writer) {
   Candidate group{path, 0, 0, {}};
   const std::string matlab_class = text_attribute(object, "MATLAB_class");
@@ -238,8 +239,8 @@ Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Write
 struct Search {
   Writer writer;
   std::vector<InspectedDataset> found = {};
-  /// The path, with a slash at the end, of the last group that represents a single variable. Objects inside
-  /// are skipped.
+  /// The path, with a slash at the end, of the last group that represents a single variable. Objects in this
+  /// group are skipped.
   std::string variable = {};
   std::string error = {};
 };
@@ -275,8 +276,8 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
   }
 }
 
-/// Returns the paths that a name like Problem.A may have: an object of this name, a field of MATLAB's struct
-/// or a member of a group (Problem/A), and a field of Octave's struct (Problem/value/A).
+/// Returns the paths at which a name like Problem.A may be found. These are an object of this name, a field
+/// of a MATLAB struct or member of a group (Problem/A), and a field of an Octave struct (Problem/value/A).
 std::array<std::string, 3> paths_of(const std::string& name) {
   std::string path = name, in_octave;
   std::replace(path.begin(), path.end(), '.', '/');

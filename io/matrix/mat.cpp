@@ -91,7 +91,7 @@ void MatBytes::inflate_to(unsigned char* to, std::size_t bytes) {
       stream_->avail_in = static_cast<uInt>(count);
     }
     state_ = inflate(stream_.get(), Z_NO_FLUSH);
-    if (state_ == Z_BUF_ERROR && stream_->avail_in == 0) state_ = Z_OK;  // zlib needs more input
+    if (state_ == Z_BUF_ERROR && stream_->avail_in == 0) state_ = Z_OK;  // zlib only needs more input
     if (state_ == Z_BUF_ERROR && bytes == 0) return;                     // the stream has not ended yet
     if (state_ != Z_OK && state_ != Z_STREAM_END) throw BrokenMat("its compressed data are damaged");
   } while (state_ == Z_OK && (stream_->avail_out > 0 || bytes == 0));

@@ -17,6 +17,7 @@ struct Header4 {
   /// Returns the decimal digit of `type` at a place: 1, 10 or 100.
   std::uint32_t digit(std::uint32_t place) const { return type / place % 10; }
   bool is_sparse() const { return digit(1) == 2; }
+  /// Returns the number type, which the tens digit of `type` encodes.
   ElementType element() const {
     constexpr ElementType types[] = {{'f', 8}, {'f', 4}, {'i', 4}, {'i', 2}, {'u', 2}, {'u', 1}};
     ElementType element = types[digit(10)];
@@ -32,7 +33,7 @@ constexpr off_t header_bytes = 5 * sizeof(std::uint32_t);
 std::optional<Header4> header_at(const Descriptor& file, off_t at) {
   std::uint32_t words[6] = {};  // the sixth word begins the name, which has at least one character
   if (::pread(file.fd(), words, sizeof words, at) <= header_bytes) return {};
-  const bool swapped = words[0] > 0xffff;
+  const bool swapped = words[0] > 0xffff;  // in the right byte order, the type is below 2000
   for (int i = 0; swapped && i < 5; ++i) words[i] = __builtin_bswap32(words[i]);
   const Header4 header{words[0], words[1], words[2], words[3], words[4], swapped};
   // The decimal digits of the type: byte order, 0, number type, class.
@@ -72,7 +73,8 @@ std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uin
   return static_cast<std::uint64_t>(size);
 }
 
-/// Reads the entries of a sparse matrix: a table with the columns row, column and value.
+/// Reads the entries of a sparse matrix: a table with the columns row, column and value. The file counts rows
+/// and columns from 1.
 void read_entries4(const Table& table, const Header4& header, MatVariables& variables) {
   const std::uint32_t count = header.rows - 1;
   const MatNumbers rows = table.column(0, 0, count), cols = table.column(1, 0, count);

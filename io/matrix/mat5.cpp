@@ -1,5 +1,5 @@
-/// Reads MATLAB's files of version 5 (v6 and v7). A file is a sequence of tagged elements. An array is an
-/// element that contains elements. Each variable may be compressed.
+/// Reads MATLAB's files of version 5, which MATLAB's options -v6 and -v7 write. A file is a sequence of
+/// tagged elements. An array is an element that contains elements. Each variable may be compressed.
 
 #include <unistd.h>
 
@@ -35,6 +35,7 @@ enum MatClass : std::uint32_t {
 constexpr std::uint32_t complex_flag = 0x0800, logical_flag = 0x0200;
 constexpr int max_array_depth = 32;
 
+/// The tag before an element's data: the element's type and its length in bytes.
 struct Tag {
   std::uint32_t type = 0;
   std::uint64_t bytes = 0;
@@ -53,8 +54,8 @@ class ArrayWalk {
     if (tag[0] != type_array) throw BrokenMat("an element is no array");
     return tag[1];
   }
-  /// Reads an array of `bytes` bytes. @param parent_name the name of a field or a cell, whose
-  /// arrays store no name
+  /// Reads an array of `bytes` bytes. @param parent_name the name of the field or cell that the array is in;
+  /// such arrays store no name
   void array(std::uint64_t bytes, const std::string& parent_name, int depth) {
     if (bytes == 0) return add({parent_name, 0, 0, "is empty"});
     if (depth > max_array_depth) throw BrokenMat("arrays are nested too deeply");
@@ -90,6 +91,7 @@ class ArrayWalk {
     }
     return count;
   }
+  /// Returns the number type for the format's type number (MatType), which is the index into `types`.
   ElementType type_of(std::uint32_t type) const {
     constexpr ElementType types[] = {{},       {'i', 1}, {'u', 1}, {'i', 2}, {'u', 2}, {'i', 4}, {'u', 4},
                                      {'f', 4}, {},       {'f', 8}, {},       {},       {'i', 8}, {'u', 8}};
@@ -114,6 +116,7 @@ class ArrayWalk {
       skip(remaining_bytes_);
       return;
     }
+    // A complex array has two parts: the real numbers, then the imaginary ones.
     for (int part = 0; part < (is_complex ? 2 : 1); ++part) {
       const Tag tag = next();
       const ElementType type = type_of(tag.type);
@@ -129,6 +132,7 @@ class ArrayWalk {
       pad(tag);
     }
   }
+  /// Reads an element of numbers: the row indices, the column starts or the values of a sparse matrix.
   MatNumbers numbers_of_sparse() {
     const Tag tag = next();
     const ElementType type = type_of(tag.type);
@@ -182,6 +186,8 @@ class ArrayWalk {
     }
   }
 
+  /// Reads the next tag. If the upper half of its first word is not 0, the element is small. This half is
+  /// then the length, and the lower half the type.
   Tag next() {
     std::uint32_t word = 0;
     take(4);
@@ -216,7 +222,7 @@ class ArrayWalk {
     take(tag.bytes);
     std::string characters;
     char block[1 << 10];
-    // In blocks, so that a wrong length does not allocate memory for data that the file lacks.
+    // Reads in blocks, so that a wrong length does not allocate memory for data that the file lacks.
     for (std::uint64_t remaining = tag.bytes; remaining > 0;) {
       const std::size_t count = std::min<std::uint64_t>(remaining, sizeof block);
       source_.read(block, count);
@@ -226,7 +232,7 @@ class ArrayWalk {
     pad(tag);
     return characters;
   }
-  /// Skips the padding of an element to a multiple of eight bytes.
+  /// Skips the padding after an element's data, up to a multiple of eight bytes.
   void pad(const Tag& tag) {
     skip(tag.is_small ? 4 - tag.bytes : std::min<std::uint64_t>(remaining_bytes_, (8 - tag.bytes % 8) % 8));
   }

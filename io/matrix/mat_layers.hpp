@@ -15,7 +15,7 @@
 
 namespace gaussweep::io {
 
-/// The file contradicts its own tags, sizes or checksums.
+/// Thrown if the file contradicts its own tags, sizes or checksums.
 struct BrokenMat : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -47,7 +47,7 @@ class MatBytes {
 /// The indices or the entries of a sparse matrix.
 struct MatNumbers {
   std::vector<double> values;
-  std::size_t exact_count = 0;  ///< number of leading values that double represents exactly
+  std::size_t exact_count = 0;  ///< number of values before the first one that double does not represent
   std::string first_inexact;    ///< the bytes of the first value that double does not represent
   ElementType type;
 };
@@ -56,9 +56,10 @@ MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t c
 /// Collects the variables of a file in a first pass, and the elements of one of them in a second pass.
 class MatVariables {
  public:
-  /// Starts the first pass.
+  /// Starts the first pass, which lists the variables.
   MatVariables() = default;
-  /// Starts the second pass. @param where the beginning of messages: "FILE: A: "
+  /// Starts the second pass, which reads the elements of `wanted`. @param where the beginning of messages:
+  /// "FILE: A: "
   MatVariables(const Candidate& wanted, std::string where, bool keep, MatrixInfo& info);
 
   /// Adds a variable; it replaces an earlier one of the same name, as in MATLAB's load.

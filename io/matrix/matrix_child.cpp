@@ -13,7 +13,7 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr double matrix_seconds_per_mib = 0.2;  // allows for a slow file system and decompression
+constexpr double matrix_seconds_per_mib = 0.2;  // time limit; allows for a slow file system and decompression
 
 /// The result of matrix_info.
 struct Description {
@@ -88,7 +88,7 @@ Dense<double> get_matrix(Child& in) {
   while (matrix.data.size() < element_count) {
     const std::size_t offset = matrix.data.size();
     matrix.data.resize(offset +
-                       std::min(message_elements, element_count - offset));  // the pages are touched only now
+                       std::min(message_elements, element_count - offset));  // pages are allocated only now
     in.get(matrix.data.data() + offset, (matrix.data.size() - offset) * sizeof(double));
   }
   return matrix;
@@ -121,8 +121,8 @@ MatrixSize matrix_size_in_child(const std::filesystem::path& path, const Dataset
 Dense<double> import_matrix_in_child(const std::filesystem::path& path, const DatasetChoice& dataset,
                                      double extra_seconds) {
   if (!needs_hdf5(path)) return import_matrix(path, dataset);
-  // A compressed file may be much smaller than its matrix. Therefore the time limit depends on the larger
-  // one.
+  // A compressed file may be much smaller than its matrix. The time limit therefore depends on the larger of
+  // both.
   const MatrixInfo info = matrix_info_in_child(path, dataset, nullptr, extra_seconds);
   const double mib = static_cast<double>(info.stored_entries) * sizeof(double) / 0x1p20;
   return read_in_child(

@@ -18,10 +18,11 @@ namespace {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are written as they lie in memory");
 
-// Elements are written in blocks of one step per thread. A caller that wants the write to pause waits for the
-// current block: some milliseconds, because writes to one file are serialised.
+// Elements are written in blocks, to which each thread contributes `step_bytes`. A caller that wants the
+// write to pause waits for the current block to end. This takes some milliseconds, because writes to one file
+// are serialised.
 constexpr std::size_t step_bytes = std::size_t{512} << 10;
-constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // the granularity of holes
+constexpr std::size_t grain_bytes = std::size_t{4} << 10;  // size and alignment of holes in the file
 
 /// Returns the type of elements in the file.
 template <class T>
@@ -52,8 +53,9 @@ struct Part {
   int error = 0;  ///< errno, or 0
 };
 
-/// Writes a part, except for grains that are zero: holes in the file read as zeros, so that a triangle of
-/// zeros needs neither space nor time. @pre the file has no data at this offset yet
+/// Writes a part, except for grains (ranges of `grain_bytes`) that are zero. They become holes in the file,
+/// which read as zeros, so that a triangle of zeros needs neither space nor time. @pre the file has no data
+/// at this offset yet
 Part write_part(int fd, const ElementRange& part) {
   static const SealSum zeros = [] {
     const std::vector<char> grain(grain_bytes);

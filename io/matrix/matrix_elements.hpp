@@ -28,7 +28,7 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
 /// Writes elements on several threads into a file that HDF5 has created and closed. Ranges of zeros become
 /// holes of the file.
 /// @param ranges in the order of the file
-/// @param between called between pieces (matrix_file.hpp)
+/// @param between called between blocks (see WriteStep in matrix_file.hpp)
 /// @return the file's seal @throws StorageError, and exceptions of `between`
 std::string write_elements(int fd, const std::vector<ElementRange>& ranges, const WriteCallback& between);
 

@@ -15,7 +15,7 @@
 
 namespace gaussweep::io {
 
-/// A dense column-major matrix, ld == rows.
+/// A dense column-major matrix whose leading dimension is `rows`.
 template <class T>
 struct Dense {
   std::int64_t rows = 0, cols = 0;
@@ -32,7 +32,7 @@ struct StoredMatrix {
   MatrixAttributes attributes;
 };
 
-/// A non-owning view of a dense column-major matrix, ld == rows.
+/// A non-owning view of a dense column-major matrix whose leading dimension is `rows`.
 template <class T>
 struct DenseView {
   DenseView() = default;
@@ -51,8 +51,8 @@ struct SystemView {
   DenseView<T> a, b, x_true;
 };
 
-/// The points at which a write calls WriteCallback. `block`: between two blocks of about 3 MiB. `wait`:
-/// before the process waits for a lock of another process or for a sync.
+/// The points at which a write calls its WriteCallback. `block`: between two blocks of about 3 MiB. `wait`:
+/// before the process waits for a lock that another process holds, or for a sync.
 enum class WriteStep { block, wait };
 /// A callback at the points of WriteStep, never inside a call of HDF5. It may block. An exception ends the
 /// write, which then leaves no file.
@@ -71,8 +71,8 @@ struct MatrixInfo {
   std::map<std::string, std::string> attributes;
 };
 
-/// The operand that a file is read for. It determines the default dataset names: A or b.
-/// `right_hand_sides_in_same_file`: A is read from the same file.
+/// The operand that a file is read for: A (`matrix`) or b. It determines the default dataset names.
+/// `right_hand_sides_in_same_file`: b, and A is read from the same file.
 enum class Operand { matrix, right_hand_sides, right_hand_sides_in_same_file };
 
 /// Selects a matrix of an HDF5 or MATLAB file.
@@ -81,7 +81,8 @@ struct DatasetChoice {
       : name(std::move(wanted)), operand(read_for) {}
   DatasetChoice(const char* wanted) : name(wanted) {}  // NOLINT
 
-  /// A path like /A or Problem.A. If it is empty, the default name is read, else the only matrix of the file.
+  /// A path like /A or Problem.A. If it is empty, a default name is read. If the file has none of the default
+  /// names, its only matrix is read.
   std::string name;
   Operand operand = Operand::matrix;
 };
@@ -98,8 +99,8 @@ Dense<double> import_matrix(const std::filesystem::path& path, const DatasetChoi
 MatrixInfo matrix_info(const std::filesystem::path& path, const DatasetChoice& dataset = {},
                        std::string* sha256 = nullptr);
 
-/// Do the same for untrusted files. If libhdf5 has to read the file, it runs in a child process, because it
-/// crashes on some damaged files and hangs on others.
+/// Do the same for untrusted files. If libhdf5 has to read the file, this is done in a child process, because
+/// libhdf5 crashes on some damaged files and hangs on others.
 /// @pre this process is no MPI rank, because forking a rank is not allowed
 /// @param extra_seconds seconds in addition to the time limit that follows from the sizes of the file and the
 /// matrix
@@ -163,7 +164,7 @@ class MatrixStore {
   std::int64_t bytes_of(const std::string& digest) const;
   /// Removes one matrix if it is stored. @throws StorageError
   void remove(const std::string& digest);
-  /// Removes temporaries of killed writers and the lock file. @pre no process writes to the store
+  /// Removes the lock file and the temporary files of killed writers. @pre no process writes to the store
   void tidy();
   /// Returns a slight overestimate of the file size for a batch of systems: A of rows x cols and, if nrhs >
   /// 0, b and x_true.

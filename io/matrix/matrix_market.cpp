@@ -28,8 +28,9 @@ constexpr const char* byte_order_mark = "\xef\xbb\xbf";
 // The format allows 1024 bytes per line, but comments written by hand may be longer.
 constexpr std::size_t max_line_bytes = 1 << 16;
 
+/// The header line of a file and the line with the sizes.
 struct Header {
-  bool coordinate = false, integer = false, pattern = false;  ///< pattern: every entry is a 1
+  bool coordinate = false, integer = false, pattern = false;  ///< pattern: entries have no values and are 1
   enum class Symmetry { general, symmetric, skew } symmetry = Symmetry::general;
   std::int64_t rows = 0, cols = 0, entries = 0;
 };
@@ -138,6 +139,7 @@ class Words {
  public:
   Words(const Lines& lines, const std::string& line)
       : lines_(lines), at_(line.c_str()), end_(at_ + line.size()) {}
+  /// Reads an integer. @param what its name for the error message
   std::int64_t integer(const char* what) {
     skip();
     std::int64_t value = 0;
@@ -148,6 +150,7 @@ class Words {
     at_ = stop;
     return value;
   }
+  /// Reads a number. If `whole` is true, it must be an integer that double represents exactly.
   double real(bool whole) {
     skip();
     const char* const word_end = std::find_if(at_, end_, [](char c) { return c == ' ' || c == '\t'; });
@@ -320,8 +323,8 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
              is_skew = header.symmetry == Header::Symmetry::skew;
   const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
-  // Buffers the elements of a skew-symmetric file. Only their number shows if they include the diagonal,
-  // which older scipy versions wrote.
+  // Buffers the elements of a skew-symmetric file. Older scipy versions also wrote the diagonal; only the
+  // number of elements shows this.
   std::vector<double> elements;
   std::int64_t count = 0, row = 0, col = 0;
   const auto put = [&](double value, std::int64_t offset) {

@@ -1,6 +1,6 @@
 #pragma once
-/// Reads the Matrix Market format, with the headers of `matrix_market_headers`. Entries of a pattern are 1. A
-/// symmetric matrix may be stored as either triangle.
+/// Reads the Matrix Market format, with the headers of `matrix_market_headers`. Entries of a pattern (a file
+/// without values) are 1. A symmetric matrix may be stored as either triangle.
 
 #include "io/matrix/matrix_file.hpp"
 

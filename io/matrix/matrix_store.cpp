@@ -1,4 +1,5 @@
-/// Reads and writes the matrix store of a run directory: sealed HDF5 files, one per digest.
+/// Reads and writes the matrix store of a run directory. It has one HDF5 file per matrix, named by the
+/// matrix's digest. Each file begins with a seal, a checksum of the rest (file_seal.hpp).
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +21,8 @@
 namespace gaussweep::io {
 namespace {
 
-// The seal and HDF5's metadata for three datasets and the attributes (9000 bytes were measured).
+// An upper estimate of the seal and of HDF5's metadata for three datasets and the attributes. 9000 bytes were
+// measured.
 constexpr std::int64_t bookkeeping_bytes = 12 << 10;
 
 constexpr const char* digest_attribute = "digest";
@@ -241,7 +243,7 @@ bool MatrixStore::find(const std::string& digest, StoredMatrix<T>& matrix) {
   if (!opened) return false;  // a later put reports other errors
   try {
     read_sealed(opened.file, path, matrix);
-    return matrix.attributes[digest_attribute] == digest;  // otherwise the file has the wrong name
+    return matrix.attributes[digest_attribute] == digest;  // if they differ, the file has the wrong name
   } catch (const InputError&) {
     return false;  // a damaged file counts as absent
   }
@@ -262,7 +264,7 @@ bool MatrixStore::put(const std::string& digest, const SystemView<T>& system, Ma
   }
   attributes[digest_attribute] = digest;
   AtomicFile target(folder.fd(), path);
-  // Does not wait for the disk, which would cost every run gigabytes of synchronous writes. If a power
+  // Does not sync the file, because every run would then wait for gigabytes to reach the disk. If a power
   // failure leaves a file incomplete, its seal reveals that, and the file is written again.
   write_sealed(target, path, system, attributes, Durable::no, between);
   return true;

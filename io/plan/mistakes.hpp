@@ -44,8 +44,8 @@ class Mistakes {
  private:
   static constexpr std::size_t max_reported = 20;
   static constexpr std::size_t max_kept = 1000;  ///< limits the time for a file with very many mistakes
-  std::set<std::string> kept_;                   ///< without repetitions
-  std::vector<std::string> reported_;            ///< the first ones, in the order of the plan
+  std::set<std::string> kept_;                   ///< mistakes without repetitions
+  std::vector<std::string> reported_;            ///< the first `max_reported`, in the plan's order
   bool is_truncated_ = false;
 };
 

@@ -46,13 +46,14 @@ std::vector<PlanKey> plan_keys_of(const Keys& keys) {
   return all;
 }
 
-/// Checks a mapping with one value per problem.
+/// Throws unless a mapping is not empty and its keys are names of problems.
 void require_problems(const YamlNode& node, const std::string& key, const Problems& problems) {
   if (node.entries.empty()) fail_at(node.location, key + " is empty; allowed: one number per problem");
   for (const auto& [problem, value] : node.entries) require_word(problem, problems, key + ": no problem");
 }
 
-/// Adds the keys that entries and plans have in common.
+/// Adds the keys that a plan and its entries have in common. An entry is an element of the plan's list
+/// `sweep`.
 void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
   for (const Setting& setting : all_settings()) {
     const auto read = [&](const YamlNode& v) {
@@ -63,7 +64,7 @@ void add_settings(Keys& keys, Settings& settings, const Problems& problems) {
   }
 }
 
-/// Returns the reserved keys of an entry.
+/// Returns the reserved keys of an entry with their readers. Every other key is an axis.
 Keys entry_keys(Entry& entry, const Problems& problems, RangeBudget& budget) {
   Keys keys = {
       {"problem",
@@ -119,9 +120,8 @@ std::string misspelling_hint(const Entry& entry, const std::string& word) {
   return {};
 }
 
-/// The values of keys whose list stands for several entries of sweep, such as `cache: [warm, cold]`. In a
-/// plan or an entry, a value is the whole list. In a result of combinations_of, it is one element of the
-/// list.
+/// The values of keys whose list stands for several entries, such as `cache: [warm, cold]`. In a plan or an
+/// entry, a value is the whole list. In a result of combinations_of, it is one element of the list.
 using Combination = std::map<std::string, YamlPointer>;
 
 /// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.
@@ -162,7 +162,7 @@ std::vector<Combination> combinations_of(const YamlNode& node, const Combination
   return combinations;
 }
 
-/// Reads one entry of sweep with one value per list of `combination`.
+/// Reads one entry of `sweep`. `combination` has the value of each key whose list stands for several entries.
 Entry entry_of(const YamlNode& node, const Combination& combination, const Settings& common,
                const Problems& problems, RangeBudget& budget, Mistakes& mistakes) {
   Entry entry;

@@ -1,6 +1,6 @@
 #pragma once
-/// A parsed plan: values with their locations. The driver interprets them (e.g. whether a method exists) and
-/// uses the locations in its error messages.
+/// A parsed plan: values with their locations in the file. The driver interprets the values (for example, it
+/// checks that a method exists) and uses the locations in its error messages.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,10 +18,10 @@ namespace gaussweep::io {
 /// One entry of the plan's list `sweep`. The combinations of its problem, methods and axes are trials.
 struct Entry {
   Scalar problem;
-  std::vector<std::string> problems;              ///< the list that contains `problem`; else only `problem`
+  std::vector<std::string> problems;              ///< all values that the key `problem` has
   std::vector<Scalar> methods;                    ///< names, globs and "all", as written
   std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
-  std::vector<std::map<std::string, Axis>> zips;  ///< axes of equal length; element i of each is combined
+  std::vector<std::map<std::string, Axis>> zips;  ///< axes of equal length; they vary together
   std::vector<Exclude> excludes;
   std::vector<MatrixBlock> matrices;  ///< from the entry, else from the plan, else the default
   std::optional<MatrixBlock> matrix_b;

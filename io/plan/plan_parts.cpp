@@ -24,7 +24,8 @@ void check_values(const std::string& name, const std::vector<Scalar>& values) {
   }
 }
 
-/// Returns all values with expanded ranges. @throws InputError `too_many` if there are more than `max_values`
+/// Returns all values with expanded ranges. @throws InputError with the text `too_many` if there are more
+/// than `max_values`
 std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t max_values,
                               const std::string& too_many) {
   std::vector<Scalar> values;
@@ -78,7 +79,8 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
   return blocks;
 }
 
-/// Checks a condition: "<64" and the like compare numbers; everything else is a value (or a glob).
+/// Checks a condition of `exclude`. A condition that begins with <, > or = compares numbers; every other one
+/// is a value or a glob.
 void check_condition(const Scalar& condition, const std::string& name) {
   const std::size_t begin = condition.text.find_first_not_of("<>=");
   if (begin == 0) return;
@@ -99,7 +101,7 @@ void check_condition(const Scalar& condition, const std::string& name) {
 
 }  // namespace
 
-// The driver checks which of these keys a matrix kind has.
+// Lists the keys of all matrix kinds. The driver checks which of them a kind has.
 const std::vector<std::string>& matrix_keys() {
   static const std::vector<std::string> words = {
       "kind",   "file",      "dataset", "seed",       "store",       "low",    "high",   "mode",

@@ -1,5 +1,5 @@
 #pragma once
-/// Readers of the parts of a plan, for plan.cpp.
+/// Functions that read the parts of a plan, for plan.cpp.
 
 #include <map>
 #include <string>
@@ -38,11 +38,12 @@ bool has_backends(const std::string& axis);
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);
 /// Reads a mapping of axes of equal length, or a list of such mappings.
 std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudget& budget);
-/// Reads a mapping, or a list of mappings. A list as a value of a mapping gives one matrix per element.
+/// Reads the matrices of a key `what`: a mapping, or a list of mappings. A list as a value of a mapping gives
+/// one matrix per element.
 std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what);
 /// Reads a list of mappings of conditions.
 std::vector<Exclude> excludes_of(const YamlNode& node);
-/// Reads a mapping of methods to statuses.
+/// Reads a mapping of methods to their expected statuses.
 std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node);
 
 }  // namespace gaussweep::io

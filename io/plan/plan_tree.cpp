@@ -68,12 +68,14 @@ class TreeBuilder : public YAML::EventHandler {
   Location location(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
  private:
+  /// A list or mapping whose end was not read yet. `keys` are the keys of a mapping so far.
   struct Frame {
     std::shared_ptr<YamlNode> node;
     std::set<std::string> keys;
     YamlPointer key;  // the key whose value comes next
   };
 
+  /// Counts a value. Throws if there are too many.
   void count(const YAML::Mark& mark) {
     if (++nodes_ > max_plan_nodes) {
       fail_at(location(mark), "too many values; a plan holds at most " + std::to_string(max_plan_nodes));
@@ -147,6 +149,7 @@ class TreeBuilder : public YAML::EventHandler {
       }
     }
   }
+  /// Throws if a mapping expects a key next and `node` is no scalar.
   void check_key(const YamlNode& node) const {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
       return;
@@ -154,6 +157,8 @@ class TreeBuilder : public YAML::EventHandler {
       fail_at(node.location, "this key is " + kind_words(node) + "; a key must be a word");
     }
   }
+  /// Adds a complete node to the innermost open list or mapping: as an item, a key, or the value of the last
+  /// key.
   void add(const YamlPointer& node) {
     if (open_.empty()) {
       root_ = node;
@@ -193,11 +198,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::string file_;
   const std::string& text_;
-  std::vector<std::size_t> lines_;  // the beginning of each line, the first one after a byte order mark
+  std::vector<std::size_t> lines_;  // the offset of each line, the first one after a byte order mark
   YamlPointer root_;
-  std::vector<Frame> open_;
-  std::vector<std::shared_ptr<YamlNode>> anchors_;
-  std::size_t nodes_ = 0;
+  std::vector<Frame> open_;  // the nested lists and mappings that are not complete, outermost first
+  std::vector<std::shared_ptr<YamlNode>> anchors_;  // by the parser's number of the anchor
+  std::size_t nodes_ = 0;                           // number of values so far; an alias counts as one
 };
 
 /// Throws at the first byte that is not UTF-8 text.

@@ -1,6 +1,6 @@
 #pragma once
-/// A YAML document as a tree of values with locations. Limits far above the size of real plans reject
-/// malicious files.
+/// A YAML document as a tree of values with locations. Files beyond limits that are far above the size of
+/// real plans are rejected as malicious.
 
 #include <cstddef>
 #include <memory>

@@ -62,10 +62,10 @@ void fail_at(const Location& location, const std::string& message) {
 }
 
 std::string nearest_hint(const std::string& word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest_word = 64;  // a longer word is no typing mistake
+  constexpr std::size_t longest_word = 64;  // a longer word is no misspelt name
   if (word.size() > longest_word) return {};
   std::string nearest;
-  // An option's leading dashes say nothing about its name.
+  // The leading dashes of an option do not count as letters of its name.
   const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
   std::size_t shortest = std::max<std::size_t>(2, letters / 2) + 1;
   for (const std::string& candidate : candidates) {

@@ -43,8 +43,8 @@ struct Axis {
   Location location;
 };
 
-/// A `matrix:` block: scalars by name (kind, low, high, seed, condition, mode, value, file, dataset, store,
-/// …).
+/// A `matrix:` block of a plan: its scalars by key (kind, low, high, seed, condition, mode, value, file,
+/// dataset, store, …).
 struct MatrixBlock {
   std::map<std::string, Scalar> values;
   Location location;

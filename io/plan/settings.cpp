@@ -127,7 +127,8 @@ Stages stages_of(const std::string& word) {
   throw std::invalid_argument("stages has no value '" + word + "'");
 }
 
-/// Returns a setting that is a condition of measurement and has two values. The first word is the default.
+/// Returns a setting that is a condition of measurement with two values, written as two words. The first word
+/// is the default.
 /// @param chosen the name of a member of the trial's JSON; the member exists only for the second word
 template <class Flag>
 Setting condition_of_words(const char* name, const char* help, const char* chosen,

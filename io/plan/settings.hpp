@@ -63,7 +63,7 @@ struct TrialSettings {
 /// created.
 struct Settings : TrialSettings {
   std::int64_t rounds = 1;  ///< repetitions of each trial, in fresh processes
-  /// The tolerance of the ratio per problem. The key "" is a factor for all default tolerances.
+  /// The tolerance (maximum residual ratio) per problem. The key "" has a factor for all default tolerances.
   std::map<std::string, double> tolerances;
 };
 
@@ -84,7 +84,7 @@ struct Setting {
   nlohmann::ordered_json schema;  ///< the JSON schema of a value
   /// Reads its value from the plan. @throws InputError with the location
   std::function<void(const YamlNode&, Settings&)> read;
-  /// Add a trial's setting to the JSON for the process that runs the trial, and read it back.
+  /// `write` adds a trial's setting to the JSON for the process that runs the trial; `restore` reads it back.
   std::function<void(const TrialSettings&, nlohmann::json& trial)> write;
   std::function<void(const nlohmann::json& trial, TrialSettings&)> restore;
   /// True if the setting affects a trial's outcome and therefore is part of the trial's key. `write` omits

@@ -40,7 +40,7 @@ template <class Columns, class Row>
   }
 }
 
-/// Makes a table. @param each a function that calls its argument once per row
+/// Makes a table. @param each a function that calls its argument with each row
 template <class Columns, class Each>
 DataTable table_of(const std::string& name, const Columns& columns, Each each) {
   return {name, names_of(columns), [&columns, each](const EachCells& take_row) {

@@ -30,10 +30,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;     // per write, and per read from the file's end
+constexpr std::size_t block_bytes = std::size_t{1} << 20;     // bytes per write, and per read from the end
 constexpr std::size_t max_read_bytes = std::size_t{8} << 20;  // per call of read
 constexpr std::size_t max_line_bytes = std::size_t{256} << 20;
-constexpr int max_depth = 32;  // of nested brackets in a line
+constexpr int max_depth = 32;  // the maximum nesting of brackets in a line
 
 // A line is the object's text with its checksum as the last member: {…,"crc":"1c291ca3"}. The checksum covers
 // everything before `,"crc"`, so any lost or changed byte is detected.
@@ -55,7 +55,8 @@ std::string_view checked_body(std::string_view line) {
   return is_framed && crc == crc32_of(body) ? body : std::string_view{};
 }
 
-// Returns the end of the last complete line. Bytes after it are a torn line of a killed writer.
+// Returns the offset of the end of the last complete line. Bytes after it are an incomplete (torn) line of a
+// killed writer.
 std::int64_t end_of_last_line(int fd, std::int64_t size, const std::filesystem::path& path) {
   std::string block;
   for (std::int64_t end = size; end > 0;) {
@@ -154,7 +155,7 @@ class Collector {
  public:
   explicit Collector(std::size_t bytes) {
     constexpr std::size_t usual_line_bytes = 2500,
-                          max_records = 2'000'000;  // bounds the memory for a file that is no journal
+                          max_records = 2'000'000;  // limits the memory if the file is no journal
     const std::size_t records = std::min(bytes / usual_line_bytes, max_records);
     contents_.records.reserve(records);
     contents_.notes_before.reserve(records);

@@ -21,7 +21,8 @@ namespace gaussweep::io {
 /// Lines are written only while the journal's name still refers to the open file.
 /// @throws StorageError with the path, the system's error and the state of earlier lines. A failed write is
 /// undone by truncating the file, and its lines stay buffered, so that `sync` can be retried when there is
-/// room. If truncation fails too, the reader ignores the torn last line, and the next writer truncates it.
+/// room. If truncation fails too, the reader ignores the torn (incomplete) last line, and the next writer
+/// truncates it.
 class JournalWriter {
  public:
   /// Opens or creates the journal, private to the user, and truncates a torn last line of a killed writer.
@@ -30,7 +31,7 @@ class JournalWriter {
   /// as the writer exists.
   JournalWriter(const std::filesystem::path& path, Descriptor opened);
   static constexpr int open_flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW;
-  /// Writes buffered lines without a guarantee; call `sync` for durability.
+  /// Writes buffered lines, but ignores errors and does not sync. Call `sync` for durability.
   ~JournalWriter();
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;

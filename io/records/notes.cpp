@@ -63,7 +63,7 @@ void members(Visit& visit, note::End& n) {
   visit("time", n.time);
 }
 
-/// Writes members of a note to JSON.
+/// Writes the members of a note to JSON.
 struct Writer {
   Json& to;
   template <class T>

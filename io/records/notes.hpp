@@ -62,7 +62,7 @@ struct Vanished {
   std::vector<std::string> keys;  ///< Record::key of each trial
 };
 
-/// A rank that gets no more trials, because its device failed or it stopped answering.
+/// An MPI rank that gets no more trials, because its device failed or the rank stopped answering.
 struct Retired {
   static constexpr const char* name = "retired";
   std::int64_t rank = -1;

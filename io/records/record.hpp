@@ -26,7 +26,8 @@ struct Sample {
   double temperature_c = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// One stage of a method, measured in a separate run. `share` is its fraction of that run's time.
+/// One stage of a method, a part of a run that the method names, measured in a separate run. `share` is its
+/// fraction of that run's time.
 struct Stage {
   Text kernel;
   std::int64_t calls = 0;
@@ -49,8 +50,8 @@ struct Record {
   std::int64_t expected = -1;  ///< 1: the plan expected this status, 0: it did not, -1: unknown
   Text message;
   std::int64_t info = 0;
-  /// For a batch: the number of systems per verdict, and the first failed system, else the first suspect one
-  /// (from 0). -1: none or unknown.
+  /// For a batch: the number of systems per verdict. `first_failure` is the index (from 0) of the first
+  /// failed system, else of the first suspect one. -1: none or unknown.
   std::int64_t systems_pass = -1, systems_suspect = -1, systems_failed = -1, first_failure = -1;
   Text convergence;
   std::int64_t iterations = 0;

@@ -71,6 +71,7 @@ class LineReader {
   }
 
  private:
+  /// Reads a member that is no column: samples, stages, history or for_now.
   bool read_detail(std::string_view name, Record& record) {
     if (name == "for_now") return value(record.for_now);
     if (!with_details_ && (name == "sample_list" || name == "history" || name == "stages")) return skip();
@@ -110,7 +111,8 @@ class LineReader {
     return take('{') && members(read_member) && take('}');
   }
 
-  /// Reads the object of arrays, which must have equal lengths.
+  /// Reads the samples: an object with one array per column. The arrays must have equal lengths, and
+  /// `seconds`, `clock_mhz` and `throttled` must exist.
   bool samples(std::vector<Sample>& samples) {
     bool is_first = true, has_throttled = false;
     std::size_t arrays = 0;
@@ -150,6 +152,7 @@ class LineReader {
     return true;
   }
 
+  /// Reads a list in brackets; `read` reads one element.
   template <class Read>
   bool array(Read read) {
     if (!take('[')) return false;
@@ -160,6 +163,7 @@ class LineReader {
     return take(']');
   }
 
+  /// Reads a text. If the column's last text comes again, reuses it.
   bool value(Text& text, LineTexts::Last& last) {
     if (last.quoted.empty() || !take(last.quoted)) {
       const std::string_view before = rest_;
@@ -222,6 +226,7 @@ class LineReader {
     return error == std::errc();
   }
 
+  /// Skips a character or a word if it comes next.
   bool take(char c) {
     const bool is_next = !rest_.empty() && rest_.front() == c;
     if (is_next) rest_.remove_prefix(1);

@@ -28,7 +28,7 @@ constexpr const char* units_attribute = "units";
 constexpr const char* checksums_attribute = "checksums";
 
 // --- Checksums of every column of every table and of every attribute of the root. HDF5's own checksums do
-// not cover them: a flipped bit in a column's name, type or data would silently change a number.
+// not cover these: a flipped bit in a column's name, type or data would silently change a number.
 
 /// The checksums that a file contains, or those computed from its contents.
 struct FileChecksums {
@@ -204,7 +204,7 @@ DetailRows read_details(CheckedTables& tables) {
   return rows;
 }
 
-/// Returns true if an open file no longer has a name, because another file replaced it.
+/// Returns true if an open file no longer has a name, for example because another file was renamed to it.
 bool is_removed(const Descriptor& file) {
   struct stat facts {};
   return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;

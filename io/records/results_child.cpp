@@ -9,7 +9,7 @@
 namespace gaussweep::io {
 namespace {
 
-constexpr double seconds_per_mib = 5;  // time limit for reading
+constexpr double seconds_per_mib = 5;  // time limit for reading, per MiB of the file
 
 /// Sends the number of rows, then each row as the values of its columns.
 template <class Row, class Columns>

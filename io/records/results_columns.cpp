@@ -95,8 +95,8 @@ void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& colum
   }
 }
 
-/// Reads every column by name and type; null is NaN. Returns a description of the allowed values if the row
-/// is invalid, else "".
+/// Reads every column of a row from JSON by name and type; null becomes NaN. Returns a description of the
+/// allowed values if the row is invalid, else "".
 template <class Row>
 std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Row>>& columns) {
   if (!from.is_object()) return "an object";

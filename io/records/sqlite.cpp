@@ -181,8 +181,8 @@ void write_sqlite(const std::filesystem::path& path, const Results& results,
   database.run(views(conditions));
   database.close();
   // SQLite would apply the auxiliary files of an older database of this name to the new one, so they are
-  // removed first. A kill between the two steps leaves the older database without its last changes instead
-  // of a mixture.
+  // removed first. If this process is killed before the new database replaces the old one, the old one lacks
+  // its last changes. It is never a mixture of both.
   for (const std::string& name : sqlite_companions(path)) {
     if (::unlink(name.c_str()) != 0 && errno != ENOENT)
       throw StorageError(name +
