@@ -45,7 +45,8 @@ typedef enum {
 typedef int gaussweep_uplo;
 enum { GAUSSWEEP_LOWER = 0, GAUSSWEEP_UPPER = 1 };
 
-/* op(A) is A or its transpose. The diagonal of A is stored, or consists of ones that are not read. */
+/* Arguments of trsm: op(A) is A or its transpose; the diagonal of A is stored, or consists of ones that are
+ * not read. */
 typedef int gaussweep_op;
 enum { GAUSSWEEP_NONE = 0, GAUSSWEEP_TRANSPOSE = 1 };
 typedef int gaussweep_diagonal;
@@ -76,17 +77,19 @@ gaussweep_status gaussweep_narrow_pivots(gaussweep_handle handle, int64_t count,
 
 /* Every routine exists for float (s) and double (d). Functions that end in _work return in `bytes` the size
  * of `work` for these sizes. `batch` is 1 for a single system. getrf, potrf and trtri of a single A that is
- * aligned to 256 bytes, with lda = n, need less: subtract the bytes of A, rounded up to a multiple of 256.
+ * aligned to 256 bytes, with lda = n, need less, because they do not copy A: subtract the bytes of A, rounded
+ * up to a multiple of 256.
  *
  * getrf  P A = L U in place; the unit diagonal of L is not stored. pivots[i] = r: row i was exchanged with
  *        row r (both from 1), as in LAPACK
  * getrs  A X = B with factors and pivots of getrf, LAPACK or cuSOLVER: B becomes X. info is 0, as in LAPACK
  * gesv   A X = B: B becomes X; A is destroyed
  * potrf  A = L L^T or U^T U: the factor replaces the triangle `uplo`; the other one is not referenced
- * potrs  A X = B with the factor of potrf: B becomes X. From compute capability 9.0 on
- * potri  the triangle `uplo` of the inverse replaces the factor of potrf. From compute capability 9.0 on
+ * potrs  A X = B with the factor of potrf: B becomes X. Needs compute capability 9.0 or later
+ * potri  the triangle `uplo` of the inverse replaces the factor of potrf. Needs compute capability 9.0 or
+ *        later
  * posv   A X = B for symmetric positive definite A: B becomes X; the triangle `uplo` of A becomes undefined
- * trsm   op(A) X = B for the triangle `uplo` of A: B becomes X. From compute capability 9.0 on
+ * trsm   op(A) X = B for the triangle `uplo` of A: B becomes X. Needs compute capability 9.0 or later
  * geinv  A becomes its inverse
  * poinv  a symmetric positive definite A becomes its inverse. Both triangles are read and written
  * trtri  the triangle `uplo` of A becomes its inverse; the other one is not referenced

@@ -106,7 +106,7 @@ gaussweep_status guarded(gaussweep_handle handle, Work work) noexcept {
   return guarded(&handle->error, handle->index, work);
 }
 
-/// A matrix of the caller, with the name of the argument.
+/// A matrix of the caller, with its argument's name (for error messages) and leading dimension.
 template <class T>
 struct Argument {
   const char* name;
@@ -120,15 +120,16 @@ bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0;
 }
 
-/// The parts of `work`, in bytes: packed copies of A and B, a separate answer, the method's workspace.
+/// The sizes in bytes of the parts of `work`: packed copies of A (a) and B (b), an answer that is not
+/// computed in place (x), and the method's own workspace (method).
 struct Parts {
   std::size_t a = 0, b = 0, x = 0, method = 0;
   /// Returns the sum of the parts, plus the bytes that may be needed to align the first part.
   std::size_t total() const { return a + b + x + method + alignment - 1; }
 };
 
-/// A method that serves a call, and the needs of one run. There is one run for the whole batch, or one per
-/// system.
+/// A method that serves a call, and what one of its runs needs. There is one run for the whole batch, or one
+/// per system.
 struct Choice {
   const Method* method;
   Shape shape;  ///< of one run
@@ -137,8 +138,8 @@ struct Choice {
   Parts parts;  ///< sufficient for any leading dimensions
 };
 
-/// Returns the bytes of a part of the workspace that holds a matrix. @throws OutOfMemory if the matrix is
-/// larger than any memory
+/// Returns the size of the part of `work` for a matrix whose elements have `element` bytes.
+/// @throws OutOfMemory if the matrix is larger than any memory
 std::size_t piece(const Extent& extent, std::size_t element) {
   if (static_cast<double>(extent.rows) * static_cast<double>(extent.cols) > 1e15)
     throw OutOfMemory("a matrix of " + std::to_string(extent.rows) + " x " + std::to_string(extent.cols) +
@@ -146,7 +147,7 @@ std::size_t piece(const Extent& extent, std::size_t element) {
   return workspace_piece(extent.rows * extent.cols, element);
 }
 
-/// Returns the choice of a method, with the sizes of its parts of the workspace.
+/// Returns the Choice of this method, with the sizes of the parts of `work`.
 Choice choice_of(const Method& method, const Shape& shape, std::int64_t runs, std::size_t element) {
   const ProblemRow& problem = method.problem.row();
   Choice choice{&method, shape, runs, defaults(method.parameters), {}};
@@ -239,6 +240,7 @@ void on_backend(Context& context, [[maybe_unused]] OnGpu on_gpu, Emulated emulat
   (void)context;
   emulated();
 }
+// Runs `call`, a function that exists in the namespaces cuda and emulated, on the context's backend.
 #ifdef GAUSSWEEP_HAS_CUDA
 #define GAUSSWEEP_ON_BACKEND(context, call) \
   on_backend(                               \
@@ -249,13 +251,14 @@ void on_backend(Context& context, [[maybe_unused]] OnGpu on_gpu, Emulated emulat
       context, [] {}, [&] { emulated::call; })
 #endif
 
-/// Returns true if the operand is dense and aligned. Methods get only such operands, because their tests
-/// cover no others.
+/// Returns true if the operand is packed (its ld equals its rows) and aligned. Methods get only such
+/// operands, because their tests cover no others.
 template <class T>
 bool is_usable(const Argument<T>& argument, const Extent& e) {
   return argument.ld == e.rows && is_aligned(argument.data);
 }
-/// Returns true for solvers by Cholesky, which may overwrite both triangles of A.
+/// Returns true for posv. Its methods may overwrite both triangles of A, but may not change the caller's
+/// other triangle; therefore they get a copy of A.
 bool always_copies_a(const ProblemRow& problem) {
   return problem.has_axis("uplo") && problem.second == SecondOperand::right_hand_sides;
 }
@@ -296,6 +299,7 @@ void run_once(gaussweep_handle_t& handle, const Choice& choice, const Call<T>& c
   op.pivots = call.pivots;
   op.info = call.info;
   const std::int64_t pivot_count = shape.n * shape.batch;
+  // Methods count pivots from 0; LAPACK and the caller count from 1.
   if (op.pivots != nullptr)
     GAUSSWEEP_ON_BACKEND(context, set_no_exchange(context, op.pivots, shape.n, pivot_count));
 
@@ -397,7 +401,7 @@ void require_on_hopper(const gaussweep_handle_t& handle) {
     throw NotSupported("solves with triangles need compute capability 9.0");
 }
 
-/// Solves with op(A) for one or two values of op, in this order. Each solve replaces B by its answer.
+/// Solves op(A) X = B for one or two values of op, in the order of `operations`. Each solve replaces B by X.
 template <class T>
 void solve_triangles(gaussweep_handle_t& handle, const Call<T>& call, vendor::Diagonal diagonal,
                      std::initializer_list<vendor::Op> operations, void* work, std::size_t bytes) {
@@ -428,7 +432,8 @@ void solve_cholesky_factored(gaussweep_handle_t& handle, const Call<T>& call, vo
 
 /// Returns the bytes before the identity in the workspace of potri.
 std::size_t bytes_before_identity(const Shape& shape, std::size_t element) {
-  return triangle_bytes(shape, element) + 1;  // triangle_bytes is a multiple of `alignment`, minus 1
+  // triangle_bytes is a multiple of `alignment` minus 1, so that the sum is a multiple of it.
+  return triangle_bytes(shape, element) + 1;
 }
 
 /// Returns the workspace of potri. @throws CallersMistake
@@ -502,7 +507,7 @@ gaussweep_status gaussweep_create(gaussweep_handle* handle, int device) {
 }
 
 void gaussweep_destroy(gaussweep_handle handle) {
-  const CurrentGpu current(handle == nullptr ? -1 : handle->index);
+  const CurrentGpu current(handle == nullptr ? -1 : handle->index);  // -1: keeps the current GPU
   delete handle;
 }
 
@@ -559,7 +564,8 @@ const char* gaussweep_last_error(gaussweep_handle handle) {
 }
 
 // Macros that define the routines. `p` is the letter of the precision T; the last arguments are the routine's
-// parameters.
+// parameters. `call` is the initialiser of a Call in parentheses, because it contains commas;
+// GAUSSWEEP_UNWRAP removes the parentheses.
 #define GAUSSWEEP_QUERY(p, T, name, shape, ...)                                                      \
   gaussweep_status gaussweep_##p##name##_work(gaussweep_handle handle, __VA_ARGS__, size_t* bytes) { \
     return guarded(handle, [&] { query(*handle, #name, precision_of<T>, shape, bytes); });           \

@@ -1,4 +1,4 @@
-/// Converts the texts of a call from MATLAB to a row of the registry, a backend and parameters.
+/// Converts the texts of a call from MATLAB to a row of the registry (a method), a backend and parameters.
 
 #include "apps/mex/choice.hpp"
 

@@ -14,7 +14,7 @@ namespace gaussweep::mex {
 struct Gpu {
   bool exists = false;
   int capability = 0;
-  std::string reason;  ///< the reason if there is none
+  std::string reason;  ///< if there is no GPU: the reason
 };
 
 /// Returns the row that `name` selects: "problem/variant", a variant, or a problem. A variant is searched for

@@ -1,4 +1,4 @@
-/// Runs one method once, with operands and answer in the caller's memory.
+/// Runs one method once. Its operands and its answer are in the caller's memory.
 
 #include "apps/mex/engine.hpp"
 
@@ -46,7 +46,7 @@ Outcome Engine::run(const Task<T>& task) {
   Context& device_context = context(task.backend);
   const std::size_t needed = staging_bytes(task.method, task.shape, task.parameters, sizeof(T), 0);
   const std::size_t available = device_context.device.info().free_bytes;
-  // Linux grants more memory than it has, and ends the process later.
+  // Checked here, because Linux grants more memory than it has, and later kills a process that uses it.
   if (needed > available) {
     throw OutOfMemory(task.method.id() + " needs " + std::to_string(needed) + " bytes, " +
                       std::to_string(available) + " are free");

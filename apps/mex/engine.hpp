@@ -9,7 +9,7 @@
 
 namespace gaussweep::mex {
 
-/// One run. The caller owns the operands, which are column-major with ld == rows.
+/// One run of a method. The caller owns the operands and the answer, which are column-major with ld == rows.
 template <class T>
 struct Task {
   const Method& method;

@@ -1,9 +1,10 @@
 // The MEX function gaussweep_mex(call, operands…, method, name, value, …) for MATLAB and Octave.
 // gaussweep_inv.m, gaussweep_solve.m and gaussweep_mtimes.m call it.
 //
-// MATLAB's functions leave by longjmp if they fail (out of memory) or are meant to (mexErrMsgIdAndTxt), and
-// skip every destructor. So mexFunction itself owns nothing. Objects with destructors exist only in a
-// `guarded` body, which throws no exception and calls no MATLAB function that can fail.
+// A function of MATLAB's C interface that fails (out of memory) calls longjmp, and mexErrMsgIdAndTxt always
+// does. A longjmp skips every destructor. Therefore mexFunction itself has no object with a destructor. Such
+// objects exist only in the bodies that `guarded` runs: these call no MATLAB function that can fail, and
+// `guarded` catches their exceptions.
 
 #include <mex.h>
 
@@ -25,8 +26,8 @@
 namespace gaussweep::mex {
 namespace {
 
-/// One of the functions gaussweep_inv, gaussweep_solve and gaussweep_mtimes. A method is searched for in
-/// `problems`, in order.
+/// One of the functions gaussweep_inv, gaussweep_solve and gaussweep_mtimes. `operands` has the names of its
+/// matrices. A method is searched for in `problems`, in order.
 struct Call {
   std::string name;
   std::string function;
@@ -58,7 +59,7 @@ Engine& engine() {
   return *engine_pointer();
 }
 
-/// Called before this file is unloaded, and before MATLAB ends.
+/// Frees the engine. MATLAB calls this function before it unloads this file, and before it ends.
 void release() {
   engine_pointer().reset();
 }
@@ -67,7 +68,7 @@ void release() {
 struct Request {
   const Call* call = nullptr;
   std::vector<Operand> operands;
-  mxClassID type = mxDOUBLE_CLASS;
+  mxClassID type = mxDOUBLE_CLASS;  ///< of the answer
   Shape shape;
   const Method* method = nullptr;
   Backend backend = Backend::host;
@@ -168,7 +169,8 @@ bool has_need(const std::vector<Need>& needs, Need need) {
   return std::find(needs.begin(), needs.end(), need) != needs.end();
 }
 
-/// Checks the contents of A if a method would compute a wrong answer from them without an error.
+/// Checks that A is triangular or symmetric if the method needs that. Otherwise the method would compute a
+/// wrong answer without an error. For a triangular A, sets the triangle of the request's shape.
 template <class T>
 void check_contents(Request& request, const MatrixView<const T>& a) {
   const Method& method = *request.method;
@@ -183,8 +185,8 @@ void check_contents(Request& request, const MatrixView<const T>& a) {
     throw CallError("gaussweep:notSymmetric", "A is not symmetric, " + method.id() + " needs that");
 }
 
-/// Returns a text of the properties that A may lack: a method without row exchanges meets zero pivots in
-/// regular matrices too.
+/// Returns the method's needs that A may not meet, as text for the error message of a zero pivot: without row
+/// exchanges, nonsingular matrices have zero pivots too.
 std::string unmet_needs(const Method& method) {
   std::string needs;
   for (const Need need : method.needs) {
@@ -276,6 +278,7 @@ extern "C" __attribute__((visibility("default"))) void mexFunction(int nlhs, mxA
   mexAtExit(release);
   Message message{};
   AnswerType answer_type{};
+  // Parses the call twice: a Request has destructors, so that none may exist while MATLAB creates the answer.
   bool succeeded = guarded(message, [&] {
     const Request request = parse_call(nlhs, nrhs, prhs);
     const bool is_inverse = request.operands.size() == 1;

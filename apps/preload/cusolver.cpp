@@ -30,24 +30,24 @@ namespace {
 using Handle = void*;  // cusolverDnHandle_t
 using Params = void*;  // cusolverDnParams_t
 
-/// Two values of cuSOLVER's or cuBLAS's status type.
+/// The two errors that a call reports if libgaussweep fails, as values of cusolverStatus_t or cublasStatus_t.
 struct Statuses {
   int alloc_failed, execution_failed;
 };
-constexpr int success = 0;  // of cuSOLVER and cuBLAS
+constexpr int success = 0;  // the same value in cuSOLVER and cuBLAS
 constexpr Statuses of_cusolver{2, 6}, of_cublas{3, 13};
 /// Values of cublasOperation_t, cublasDiagType_t, cublasFillMode_t, cublasSideMode_t, cublasPointerMode_t and
 /// cudaDataType.
 constexpr int not_transposed = 0, not_unit = 0, upper_triangle = 1, left = 0, on_host = 0, real_float = 0,
               real_double = 1;
 
-/// One call of a program.
+/// A program's call of a function of cuSOLVER or cuBLAS.
 struct Call {
   const char* name;
   const void* caller;  ///< an address in the calling code
   Handle handle;
   bool is_supported;  ///< false if libgaussweep has no routine for the arguments
-  Task task;
+  Task task;          ///< the computation and its sizes, by which the library is chosen (cutoffs.hpp)
   bool is_cublas = false;
 };
 
@@ -56,7 +56,7 @@ struct Call {
 class Log {
  public:
   static Log& instance() {
-    static Log& log = *new Log;  // never destroyed, see print
+    static Log& log = *new Log;  // never destroyed: print_log may run late at exit
     return log;
   }
   void count(const Call& call, const std::string& answered_by) {
@@ -75,7 +75,7 @@ class Log {
   }
 
  private:
-  static constexpr std::size_t most_lines = 1000;
+  static constexpr std::size_t most_lines = 1000;  // further lines are counted together, as "other shapes"
   const bool is_on_ = std::getenv("GAUSSWEEP_CUSOLVER_LOG") != nullptr;
   std::mutex access_;
   std::map<std::string, long long> counts_;
@@ -86,7 +86,8 @@ class Log {
 }
 
 /// Returns the queue (a stream with libgaussweep's handle, queues.hpp) for a call that gaussweep answers.
-/// Otherwise returns null and sets `reason`.
+/// If the vendor must answer the call, returns null and sets `reason`. If `creates` is true, creates a
+/// missing queue.
 StreamHandle* queue_for(const Call& call, bool creates, const char*& reason) {
   reason = "switched off";
   const char* const setting = std::getenv("GAUSSWEEP_CUSOLVER");
@@ -102,7 +103,8 @@ StreamHandle* queue_for(const Call& call, bool creates, const char*& reason) {
   return find_queue(stream, call.task, creates, reason);
 }
 
-/// Answers a call by `ours(queue)`, which returns a status of libgaussweep, or by the vendor's function.
+/// Answers a call with `ours(queue)`, which returns a status of libgaussweep, or else with the vendor's
+/// function, which gets `arguments`.
 template <class Ours, class... Arguments>
 int answer(const Call& call, Ours ours, Arguments... arguments) {
   const char* reason = nullptr;
@@ -120,22 +122,25 @@ int answer(const Call& call, Ours ours, Arguments... arguments) {
       const Statuses& statuses = call.is_cublas ? of_cublas : of_cusolver;
       return status == GAUSSWEEP_OUT_OF_MEMORY ? statuses.alloc_failed : statuses.execution_failed;
     }
-    Log::instance().count(call, std::string("the vendor (") + error + ")");  // nothing was queued
+    // libgaussweep rejected the call before it queued any work, so that the vendor can still answer.
+    Log::instance().count(call, std::string("the vendor (") + error + ")");
   } else {
     Log::instance().count(call, std::string("the vendor (") + reason + ")");
   }
   return call_vendor(call.name, call.caller, arguments...);
 }
 
-/// Returns the bytes by which libgaussweep's workspace may be smaller, because the matrix is not copied (see
-/// gaussweep.h). Assumes an aligned matrix if the query has a null pointer.
+/// Returns the bytes for a copy of A in the size that libgaussweep's query returns, if the call will use A in
+/// place: A has lda = n and is aligned to 256 bytes (see gaussweep.h). Otherwise returns 0. A null pointer
+/// counts as aligned, because a query may have no matrix yet. `element`: the bytes of an element.
 std::size_t unneeded_bytes(std::int64_t n, std::size_t element, const void* a, std::int64_t lda) {
   if (lda != n || reinterpret_cast<std::uintptr_t>(a) % 256 != 0) return 0;
   return (static_cast<std::size_t>(n * n) * element + 255) / 256 * 256;
 }
 
 /// Returns the bytes of workspace that gaussweep needs to answer the calls after this query, or 0 if the
-/// vendor answers them. `query` returns a status of libgaussweep.
+/// vendor answers them. `query(queue, &bytes)` asks libgaussweep and returns its status. `a`, `lda`: the
+/// matrix of the query.
 template <class Query>
 std::size_t needed_bytes(const Call& call, const void* a, std::int64_t lda, Query query) {
   const char* reason = nullptr;
@@ -158,8 +163,9 @@ std::size_t raise(int* elements, std::size_t bytes) {
   return bytes;
 }
 
-/// The workspace sizes of cusolverDn<t>getrf, which has no argument for the size. A promise is the result of
-/// the last query with a cuSOLVER handle, precision and order. A new promise replaces the oldest one.
+/// The workspace sizes of libgaussweep for cusolverDn<t>getrf, which has no argument for the size. A promise
+/// is the size that the last query found for a cuSOLVER handle, precision and order n. If the table is full,
+/// a new promise replaces the oldest one.
 class WorkspaceSizes {
  public:
   void set(const Call& call, std::size_t bytes) {
@@ -200,12 +206,14 @@ WorkspaceSizes& promises() {
   return all;
 }
 
-/// Returns the bytes of n pivots of 32 bits, rounded up to libgaussweep's alignment.
+/// Returns the bytes of n pivots of 32 bits, rounded up to libgaussweep's alignment of 256 bytes. Functions
+/// with 64-bit pivots convert them through such a buffer at the start of their workspace or scratch memory.
 std::size_t pivot_bytes(std::int64_t n) {
   return (static_cast<std::size_t>(n) * sizeof(int) + 255) / 256 * 256;
 }
 
-/// The routines with operands of type T. Arguments are those of cuSOLVER.
+/// The functions with operands of type T; those that end in _size are workspace queries. `name` and `caller`
+/// describe the call (see GAUSSWEEP_CALL_SITE); the other arguments are those of cuSOLVER or cuBLAS.
 template <class T>
 struct Typed {
   static Task task(const char* problem, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
@@ -243,7 +251,7 @@ struct Typed {
   static int potrs(const char* name, const void* caller, Handle handle, int uplo, int n, int nrhs, const T* a,
                    int lda, T* b, int ldb, int* info) {
     Call call{name, caller, handle, true, task("trsv", n, nrhs, uplo)};
-    call.task.is_transposed = true;  // one of the two solves is transposed
+    call.task.is_transposed = true;  // potrs solves with the factor and with its transpose
     const auto ours = [&](StreamHandle& q) {
       return routines(q).potrs(q.handle, uplo, n, nrhs, a, lda, b, ldb, info, q.scratch, q.scratch_bytes);
     };
@@ -268,7 +276,7 @@ struct Typed {
     };
     return answer(call, ours, handle, uplo, n, a, lda, work, lwork, info);
   }
-  /// cuBLAS's trsm with sizes of type Size.
+  /// Answers cuBLAS's trsm; its sizes have type Size (int, or std::int64_t in the functions that end in _64).
   template <class Size>
   static int trsm(const char* name, const void* caller, Handle handle, int side, int uplo, int trans,
                   int diag, Size m, Size n, const T* alpha, const T* a, Size lda, T* b, Size ldb) {
@@ -307,15 +315,15 @@ struct Typed {
   }
 };
 
-/// Calls `routine` with libgaussweep's routines for a cudaDataType, and with a null pointer that has the
-/// element type.
+/// Calls `routine(routines, pointer)` with libgaussweep's routines for the cudaDataType `type`. Only the type
+/// of `pointer` (float* or double*) has a meaning: callers cast their untyped operands to it.
 template <class Routine>
 gaussweep_status by_type(int type, const StreamHandle& queue, Routine routine) {
   if (type == real_float) return routine(queue.library->s, static_cast<float*>(nullptr));
   return routine(queue.library->d, static_cast<double*>(nullptr));
 }
 
-/// Returns a call of the 64-bit interface.
+/// Returns a call of the 64-bit interface (cusolverDnX…), whose operands have the cudaDataType `type`.
 Call call_of(const char* name, const void* caller, Handle handle, bool is_supported, const char* problem,
              int type, std::int64_t n, std::int64_t nrhs = 1, int uplo = 0) {
   const bool is_real = type == real_float || type == real_double;
@@ -333,6 +341,7 @@ using namespace gaussweep::preload;
 
 // The first two arguments of the functions of Typed: the name of the function and the address of its caller.
 #define GAUSSWEEP_CALL_SITE(name) #name, __builtin_return_address(0)
+// Defines the functions whose names have the letter p of the precision T.
 #define GAUSSWEEP_DN(p, T)                                                                                   \
   int cusolverDn##p##getrf_bufferSize(Handle handle, int m, int n, T* a, int lda, int* lwork) {              \
     return Typed<T>::getrf_size(GAUSSWEEP_CALL_SITE(cusolverDn##p##getrf_bufferSize), handle, m, n, a, lda,  \
@@ -471,7 +480,7 @@ int cusolverDnXpotrs(Handle handle, Params params, int uplo, std::int64_t n, std
                      const void* a, std::int64_t lda, int type_b, void* b, std::int64_t ldb, int* info) {
   Call call =
       call_of(GAUSSWEEP_CALL_SITE(cusolverDnXpotrs), handle, type_b == type, "trsv", type, n, nrhs, uplo);
-  call.task.is_transposed = true;  // one of the two solves is transposed
+  call.task.is_transposed = true;  // potrs solves with the factor and with its transpose
   const auto ours = [&](const StreamHandle& q) {
     return by_type(type, q, [&](auto& r, auto* t) {
       return r.potrs(q.handle, uplo, n, nrhs, static_cast<decltype(t)>(const_cast<void*>(a)), lda,

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The measured orders at which a problem's method wins in both precisions (docs/performance.md,
+/// The range of measured orders n at which a problem's method wins in both precisions (docs/performance.md,
 /// docs/performance_inverses.md, docs/preload.md).
 struct Cutoff {
   std::string_view problem;
@@ -37,8 +37,10 @@ constexpr std::string_view measured_devices[] = {"H100", "H200"};
 
 /// Returns true for sizes at which gaussweep was measured to be faster.
 bool has_measured_size(const Task& task) {
+  // Few right-hand sides win only with triangles that are not transposed; many win only from n / 2 on
+  // (docs/preload.md).
   if (task.nrhs <= few_rhs ? task.is_transposed : task.nrhs < task.n / 2) return false;
-  // Slower than the vendor's in float at 5001 (PyTorch on an H200).
+  // In float, many right-hand sides and potri were slower than the vendor's at n = 5001 (PyTorch on an H200).
   if (!task.is_double && task.n > 4096 && (task.nrhs > few_rhs || std::string_view(task.problem) == "poinv"))
     return false;
   return std::any_of(std::begin(measured), std::end(measured), [&](const Cutoff& each) {
@@ -48,7 +50,7 @@ bool has_measured_size(const Task& task) {
 
 /// Returns true for the GPU models on which the cutoffs were measured.
 bool is_measured_device(const std::string& device) {
-  if (device.find("MIG") != std::string::npos) return false;  // a part of a GPU
+  if (device.find("MIG") != std::string::npos) return false;  // a MIG partition of a GPU was not measured
   return std::any_of(std::begin(measured_devices), std::end(measured_devices),
                      [&](std::string_view name) { return device.find(name) != std::string::npos; });
 }
@@ -61,7 +63,7 @@ struct Range {
 /// Sizes for which the rule chooses one method.
 struct Box {
   Range batch, nrhs, n;
-  bool is_ours;
+  bool is_ours;  ///< whether that method is gaussweep's own
 };
 
 struct Names {

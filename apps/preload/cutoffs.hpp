@@ -6,9 +6,10 @@
 
 namespace gaussweep::preload {
 
-/// The computation of a call, in the terms of a rule (docs/rule.md).
+/// The computation of a call, in the terms of a rule: a file that names the fastest method per problem,
+/// device and size (docs/rule.md).
 struct Task {
-  const char* problem;  ///< getrf, potrf, trtri; trsv: a solve with triangles; poinv: potri
+  const char* problem;  ///< getrf, potrf, trtri; trsv for getrs, potrs and trsm; poinv for potri
   bool is_double;
   bool is_upper;
   std::int64_t n;
@@ -19,11 +20,12 @@ struct Task {
 /// Up to this number of right-hand sides, libgaussweep's getrs and trsm are faster than the vendor's.
 constexpr std::int64_t few_rhs = 128;
 
-/// Returns false if gaussweep is faster on no device. This check is faster than finding the stream's device.
+/// Returns false if gaussweep is faster on no device. Callers check this first, because finding the device of
+/// a stream takes longer.
 bool may_be_faster(const Task& task);
 
 /// Returns true if gaussweep is faster on the device of this name. The rule in the file that
-/// GAUSSWEEP_CUSOLVER_RULE names decides; without this environment variable the measured orders of
+/// GAUSSWEEP_CUSOLVER_RULE names decides; without this environment variable the measured orders (sizes n) of
 /// docs/performance.md decide. If the rule cannot be read, prints the reason once and always returns false.
 bool is_faster(const Task& task, const std::string& device);
 

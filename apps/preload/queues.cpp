@@ -77,7 +77,7 @@ const Library* load_library() {
   return nullptr;
 }
 
-/// Allows memory allocation in a scope while another thread records a CUDA graph.
+/// Lets the current thread allocate memory in a scope while another thread records a CUDA graph.
 class RelaxedCapture {
  public:
   RelaxedCapture() { driver().exchange_capture_mode(&mode_); }
@@ -86,7 +86,7 @@ class RelaxedCapture {
   RelaxedCapture& operator=(const RelaxedCapture&) = delete;
 
  private:
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED, then the mode before
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the previous mode, to restore it
 };
 
 /// Returns true if the context is the primary one of the device, the only one that libgaussweep uses.
@@ -97,8 +97,8 @@ bool is_primary(const void* context, int device) {
   return primary == context;
 }
 
-/// Creates the handle and the scratch memory, and computes a product, because libgaussweep's first product
-/// creates a cuBLAS handle. Leaves `library` null if anything fails.
+/// Creates the queue's handle and scratch memory. Also computes a small product: libgaussweep's first product
+/// creates a cuBLAS handle, and later calls must not allocate. Leaves `queue.library` null if anything fails.
 void open(StreamHandle& queue, void* stream, int device) {
   const RelaxedCapture relaxed;
   static const Library* const library = load_library();

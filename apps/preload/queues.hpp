@@ -13,6 +13,7 @@ namespace gaussweep::preload {
 /// The routines of libgaussweep in one precision.
 template <class T>
 struct Routines;
+// Applies the macro F(p, name) to each routine that this library may call; p is the letter of the precision.
 // clang-format off
 #define GAUSSWEEP_ROUTINE_NAMES(F, p) \
   F(p, getrf_work) F(p, getrf) F(p, getrs) F(p, potrf_work) F(p, potrf) F(p, potrs) F(p, potri_work) \
@@ -29,8 +30,8 @@ struct Routines<double> {
 };
 #undef GAUSSWEEP_ROUTINE_MEMBER
 
-/// The functions of libgaussweep. It is loaded on first use, so that the program's own libraries of CUDA are
-/// loaded before.
+/// Pointers to the functions of libgaussweep. The library is loaded on first use, so that the program's own
+/// CUDA libraries are loaded before it.
 struct Library {
   decltype(&gaussweep_create) create = nullptr;
   decltype(&gaussweep_set_stream) set_stream = nullptr;
@@ -50,7 +51,7 @@ struct Library {
   }
 };
 
-/// A stream with libgaussweep's handle for it. Several threads and cuSOLVER handles may share it.
+/// A queue: a stream with libgaussweep's handle for it. Several threads and cuSOLVER handles may share one.
 struct StreamHandle {
   const void* context = nullptr;     ///< CUcontext
   unsigned long long stream = 0;     ///< the stream's id, which is never used again
@@ -64,7 +65,7 @@ struct StreamHandle {
 };
 
 /// Returns the queue for a call on `stream` that gaussweep answers faster. Otherwise returns null and sets
-/// `reason`. @param creates true: creates a missing queue, which allocates device memory
+/// `reason`. @param creates whether a missing queue is created, which allocates device memory
 StreamHandle* find_queue(void* stream, const Task& task, bool creates, const char*& reason);
 
 }  // namespace gaussweep::preload

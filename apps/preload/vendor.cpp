@@ -25,7 +25,7 @@ void* function_of(const char* library, const char* name) {
   void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const function = dlsym(handle, name);
-  dlclose(handle);  // the library stays loaded, because another one has loaded it
+  dlclose(handle);  // the library stays loaded, because RTLD_NOLOAD finds only loaded ones
   return function == nullptr || is_own(function) ? nullptr : function;
 }
 
@@ -69,7 +69,7 @@ class CallSiteCache {
 
 void* vendors_function(const char* name, const void* caller) {
   static auto& cache =
-      *new CallSiteCache<std::pair<std::string, const void*>, void*>;  // calls may come at exit
+      *new CallSiteCache<std::pair<std::string, const void*>, void*>;  // never destroyed: calls at exit
   return cache.get({name, caller}, [&] { return look_up(name, caller); });
 }
 

@@ -47,8 +47,9 @@ void require_memory(const RestoreJob& job, const Shape& shape, const Parameters&
     throw UsageError(fmt::format("{}; restoring it needs {} of GPU memory, {} are free", image,
                                  bytes_text(on_gpu), bytes_text(gpu_free)));
   }
-  // The matrix and its inverse, with gemm also H and its transpose. In addition either the method's own
-  // memory, or that of verification: a product in double and, for float, copies of both matrices in double.
+  // The host stores the matrix and its inverse, with gemm also H and its transpose. In addition it needs the
+  // method's own memory, and after that the memory of verification: a product in double and, for float,
+  // copies of both matrices in double.
   const double matrices_bytes =
       (job.products == Products::gemm ? 4 : 2) * matrix * static_cast<double>(element);
   const double verification_bytes = matrix * sizeof(double) * (job.precision == Precision::float32 ? 3 : 1);
@@ -60,7 +61,7 @@ void require_memory(const RestoreJob& job, const Shape& shape, const Parameters&
   }
 }
 
-/// Returns X v, with sums from left to right in double.
+/// Returns X v. Adds the columns of X in double, from left to right.
 template <class T>
 std::vector<double> product(const HostMatrix<T>& x, const std::vector<double>& v) {
   std::vector<double> result(v.size(), 0.0);
@@ -92,7 +93,8 @@ Answer<T> invert(const RestoreJob& job, const Inputs<T>& inputs, const Parameter
   return answer;
 }
 
-/// Verifies the answer, on the GPU if there is room: for order 16384 a CPU takes minutes.
+/// Verifies the answer on the GPU if its memory suffices, because a CPU takes minutes for order 16384.
+/// Otherwise verifies it on the CPU.
 template <class T>
 Findings verify_answer(Device& device, const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                        double tolerance) {
@@ -133,6 +135,7 @@ HostMatrix<T> multiply(const RestoreJob& job, HostMatrix<T>& a, HostMatrix<T>& b
   Answer<T> answer = run.download();
   const double tolerance = default_tolerance(Problem::named("gemm"));
   const Findings found = verify_answer(device, method, inputs, answer, tolerance);
+  // The negated comparison also holds while product_ratio is NaN, its initial value.
   if (!(found.ratio <= result.product_ratio)) result.product_ratio = found.ratio;
   const Evidence evidence{Problem::named("gemm"), found.ratio, tolerance, answer.info,
                           Convergence::none,      found.flaw};
@@ -162,6 +165,7 @@ void restore_typed(const RestoreJob& job, Device& device, Device& multiplier, Re
   spec.rows = spec.cols = n;
   spec.blur = job.blur;
   const bool by_gemm = job.products == Products::gemm;
+  // h is H itself, system is H H^T + lambda I.
   spec.blur.what = job.formula == Formula::inverse || by_gemm ? BlurMatrix::h : BlurMatrix::system;
   double start = now_seconds();
   inputs.a = generate<T>(spec);

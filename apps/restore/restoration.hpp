@@ -1,6 +1,7 @@
 #pragma once
-/// Image restoration by inversion of a matrix: f is degraded to g = H f + noise and restored from g.
-/// Source: Soriano Pinedo, Matrix Inversion Speed Up with CUDA, 2011, chapter 6.
+/// Image restoration by inversion of a matrix: the image f is degraded to g = H f + noise, and restored from
+/// g. H is the matrix of a point-spread function, such as a blur. Source: Soriano Pinedo, Matrix Inversion
+/// Speed Up with CUDA, 2011, chapter 6.
 
 #include <limits>
 #include <string>
@@ -15,8 +16,9 @@
 
 namespace gaussweep::driver {
 
-/// `regularised`: H^T (H H^T + lambda I)^-1 g, right for every H. `paper`: (H H^T + lambda I)^-1 H^T g, which
-/// is equal only if H is normal. `inverse`: H^-1 g.
+/// The formula that restores f from g. `regularised`: H^T (H H^T + lambda I)^-1 g, the least-squares solution
+/// with Tikhonov regularisation. `paper`: (H H^T + lambda I)^-1 H^T g, which is equal only if H is normal
+/// (H H^T = H^T H). `inverse`: H^-1 g.
 enum class Formula { regularised, paper, inverse };
 
 /// The algorithm for H H^T and for products with H^T. `analytic`: sums over the point-spread function,
@@ -67,7 +69,7 @@ struct RestoreJob {
 };
 
 /// The results of a restoration: images in grey levels, neither rounded nor clipped, and the seconds of each
-/// step.
+/// step. h2d and d2h are copies from the host to the device and back; apply computes the restored image.
 struct Restored {
   std::vector<double> degraded, restored;
   /// product_seconds is the time of both products by gemm; 0 without gemm.
@@ -76,7 +78,7 @@ struct Restored {
   Findings findings{};                           ///< of the inverse
   io::Status product_status = io::Status::pass;  ///< of the first product that does not pass
   std::string product_message;                   ///< the reason
-  double product_ratio = std::numeric_limits<double>::quiet_NaN();  ///< the products' larger ratio
+  double product_ratio = std::numeric_limits<double>::quiet_NaN();  ///< the products' larger residual ratio
   double tolerance = 0;
   std::int64_t info = 0;
   Convergence convergence = Convergence::none;

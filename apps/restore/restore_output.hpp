@@ -1,5 +1,5 @@
 #pragma once
-/// The output of `gaussweep restore`: images, restoration.h5, and its table.
+/// The output of `gaussweep restore`: images, the file restoration.h5, and a table for the terminal.
 
 #include <filesystem>
 #include <string>
@@ -14,16 +14,16 @@ namespace gaussweep::driver {
 struct Restoration {
   const RestoreJob& job;
   std::string image_path;
-  std::string image_sha256;  ///< of the bytes read from there
+  std::string image_sha256;  ///< of the bytes read from image_path
   const io::GreyImage& image;
-  const std::vector<double>& original;
+  const std::vector<double>& original;  ///< the grey levels of `image`
   const Restored& restored;
   std::string started;  ///< ISO 8601, UTC
   std::string command_line;
 };
 
-/// @throws UsageError if the path exists and is no empty directory, or cannot be read; missing directories
-/// are created later
+/// Checks that results can be written to the path: it does not exist yet (write_restoration_directory creates
+/// it), or is an empty directory. @throws UsageError if not, or if the path cannot be read
 void check_output_directory(const std::filesystem::path& directory);
 
 /// Creates the directory and writes original.png, degraded.png and restored.png (rounded, clipped to 0 … 255)
