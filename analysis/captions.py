@@ -5,7 +5,7 @@ import re
 from .words import counted
 
 ONE_CORE = "serial|crout"  # regular expression for the names of CPU methods that run on one core, without BLAS
-EMULATED = "emulated on "  # prefix of the device name of emulated kernels
+EMULATED = "emulated on "  # prefix of the device name of emulated kernels, which are GPU kernels that run on the CPU
 
 
 def basis(rows, statistic="median", with_sizes=False, is_pooled=False):

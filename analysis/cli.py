@@ -30,8 +30,8 @@ SHOWN = {
 
 def build(results, title="gaussweep report", baseline="", of_papers="run"):
     """Builds the page. `results`: `loader.Results`, the data of all input files; `baseline`: the method with which
-    speedups are computed, empty for the vendor's; `of_papers`: which experiments of papers are drawn: "run" (those
-    whose plans were run), "all" or "none"."""
+    speedups are computed, empty for the vendor's; `of_papers`: the experiments of papers to draw: "run" (those whose
+    plans were run), "all" or "none"."""
     page = Page(title, methods(results.take("method problem")))
     # A directory of restored images has no records.
     if not results.files:

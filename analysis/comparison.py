@@ -29,7 +29,8 @@ def _program():
 @functools.lru_cache(maxsize=None)
 def _output_of(*arguments):
     """Runs the program and returns its JSON output. An argument that is a tuple stands for a folder with these results
-    files, which `gaussweep compare` reads as one set, such as the shards of a sweep. @raises CannotCompare"""
+    files, which `gaussweep compare` reads as one set. An example is the shards of a sweep: the parts of its plan that
+    ran as separate jobs. @raises CannotCompare"""
     with tempfile.TemporaryDirectory() as folder:
         sets = {files: f"{folder}/{i}" for i, files in enumerate(a for a in arguments if isinstance(a, tuple))}
         for files, path in sets.items():
@@ -77,7 +78,8 @@ def _last_and_earlier(results):
     together. jobs/slurm/night.sh compares the same files for its mail."""
     last_files = results.take("plan_name file").groupby("plan_name")["file"].unique()
     earlier_files = results.earlier.groupby("plan_name")["file"].unique()
-    found = {}  # by the last files, because a merged file may have several plans, but is compared once
+    # Keys are the files of the last run, not the plans: a merged file may have several plans, but is compared once.
+    found = {}
     for plan in last_files.index.intersection(earlier_files.index):
         last = tuple(sorted(last_files[plan]))
         found.setdefault(last, set()).update(set(earlier_files[plan]) - set(last))
@@ -106,7 +108,8 @@ def differences_of(results):
 
 
 def advice_of(results):
-    """Returns compare's advice about UNCLEAR trials, as sentences; an empty list if times cannot be compared."""
+    """Returns compare's advice about trials with the verdict UNCLEAR, as sentences; an empty list if times cannot be
+    compared."""
     try:
         return [words for new, base in _last_and_earlier(results) for words in _compared(base, new)["advice"]]
     except CannotCompare:

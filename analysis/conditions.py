@@ -1,4 +1,4 @@
-"""Finds the condition numbers of the records' matrices."""
+"""Finds the condition numbers of the records' matrices, of which only some kinds have a known one."""
 
 import re
 

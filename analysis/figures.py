@@ -90,8 +90,8 @@ def selected(page, only=None):
 
 def write(page, out, kind, all_drawn=None, is_replacing=False):
     """Writes OUT/figures/NAME.KIND and its LaTeX caption NAME.tex for each plot of the page, and captions.txt with all
-    captions as plain text. `all_drawn`: the plots that `selected` returned, by default all. `is_replacing`: OUT had an
-    earlier report, whose figures are removed. @raises ReportError"""
+    captions as plain text. `out`: the report's folder OUT; `all_drawn`: the plots that `selected` returned, by default
+    all. `is_replacing`: OUT had an earlier report, whose figures are removed. @raises ReportError"""
     all_drawn = page.drawn if all_drawn is None else all_drawn
     captions = []
     with matplotlib.rc_context(STYLE), staging(out) as staged:
@@ -149,7 +149,8 @@ def _coloured(styled_series):
     are_lines = all(series.faint or (series.line and series.marker) for series, _, _ in styled_series)
     if not are_lines or len({colour for _, colour, _ in styled_series}) > 1 or len(labels) <= len(DASHES):
         return styled_series
-    # The dash is the line's number, because it is equal in all plots of the problem.
+    # The number of a line's dash also selects its colour, because it is equal in all plots of the problem (see
+    # `Plot.dashes`).
     return [(series, number % COUNT, number // COUNT) for series, _, number in styled_series]
 
 

@@ -1,4 +1,5 @@
-"""Fits the two models of time that the papers use: a cubic in n, and K + c / blocks."""
+"""Fits the two models of time that the papers use: a cubic in the order n, and K + c / blocks. K is the part
+of the time that does not depend on the number of thread blocks; c is the part that the blocks share."""
 
 from dataclasses import dataclass
 

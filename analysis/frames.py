@@ -19,8 +19,8 @@ MOST_VARIANTS = 4  # pairs of matrix and operands per figure; dashes distinguish
 MOST_FACETS = 6  # figures side by side, one per matrix; more matrices are put on the x axis of one figure
 MOST_FAINT = 1500  # faint marks that are drawn one by one
 LONG = 100  # residual histories with more iterations are drawn in separate figures
-# Columns for `Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for `gain` and `speedups`,
-# PAIRED for `common_trials`.
+# Columns to request from `loader.Results.take`: DRAWN for `plots_over_size`, LARGEST for `at_largest`, COMPARED for
+# `gain` and `speedups`, PAIRED for `common_trials`.
 DRAWN = """problem precision device method matrix_name matrix_full operands size config status seconds_median
 matrix_seed batch samples inner_repeats rounds pooled uplo threads""".split()
 LARGEST = """problem precision device method system operands size status seconds_median matrix_kind
@@ -35,6 +35,7 @@ OF_ROUNDS = "first to third quartile of the rounds' quartiles and medians"  # se
 POOLED_RANGE = "the full range of the seeds or repetitions"
 RATIO_INTERVAL = ("the interval from the quartiles of both times",)
 RANK = {"pass": 0, "suspect": 1, "failed": 2}  # other statuses: the trial did not finish
+# Words for the ranks, for captions: "the 2 of 3 trials that passed".
 VERDICT_WORDS = {0: "that passed", 1: "that are suspect", 2: "that failed", 3: "that did not finish"}
 
 
@@ -44,12 +45,13 @@ def device_words(device):
 
 
 def answered(records):
-    """Returns the records with an answer and a time, whatever their verdict."""
+    """Returns the records with an answer and a time, whatever their verdict (the status: pass, suspect or failed)."""
     return records if records["answered"].all() else records[records["answered"]]
 
 
 def best(records, by):
-    """Returns one row per value of the columns `by`: the fastest answer among those with the best verdict."""
+    """Returns one row per combination of values of the columns `by`: the fastest of the answers with the best
+    verdict."""
     order = np.lexsort((records["seconds_median"].to_numpy(), verdict_rank(records)))
     first = ~records[by].iloc[order].duplicated().to_numpy()  # copies only these columns, not all hundred
     return records.iloc[order[first]]
@@ -75,8 +77,8 @@ def methods(records):
 
 def panels(records):
     """Yields (problem, precision, device, rows). Up to MOST_MODELS GPU models share a panel. CPU methods are in every
-    panel of a GPU; without GPUs they have their own panel. Emulated methods have a separate panel, because their times
-    cannot be compared with others. `device` names all devices of the panel."""
+    panel of a GPU; without GPUs they have their own panel. Emulated methods (GPU kernels that run on the CPU) have a
+    separate panel, because their times cannot be compared with others. `device` names all devices of the panel."""
     for (problem, precision), group in records.groupby(["problem", "precision"], sort=True):
         devices = sorted(group["device"].unique())
         cpu = [d for d in devices if d == "CPU"]
@@ -141,7 +143,7 @@ def facets(records, x="size"):
     `panels`). If that has too many lines, there is one figure per matrix, or per operands. More than MOST_FACETS
     matrices are put on the x axis of one figure. Batches have separate figures. `axis["x"]` is the column of the x
     values. If the matrices are on the x axis, `axis["names"]` has their names, and the column `main` is true for the
-    rows at the matrix's n (see `_main_sizes`). Only plots with `others` draw the other rows."""
+    rows at the matrix's n (see `_main_sizes`). Only plots with `others` (see `curves`) draw the other rows."""
     for problem, precision, device, batch_words, rows in _split_batches(records):
         for words, part in _split_figures(rows):
             words = ", ".join(w for w in (problem, precision, device, batch_words, words) if w)
@@ -478,7 +480,7 @@ def numeric_parameters(records):
         column = parameter(records, name)
         numbers = pd.to_numeric(column.map(lambda v: None if isinstance(v, bool) else v), errors="coerce")
         if name == "threads":
-            numbers = numbers.where(numbers > 0)  # 0: the method chooses
+            numbers = numbers.where(numbers > 0)  # 0 means that the method chooses the number
         if numbers.nunique() > 1:
             found[name] = numbers
     return found
@@ -536,8 +538,9 @@ def speedups(records, name, values):
 
 
 def call_rows(results, trials=None):
-    """Returns the rows of table /stages with columns of their records. A row is a kernel's sum over its calls, or one
-    call if the plan has `stages: calls`. `trials`: row numbers of the records to use, by default all."""
+    """Returns the rows of table /stages with columns of their records. A stage is the part of a method's time in one
+    kernel. A row is the sum over the kernel's calls, or one call if the plan has `stages: calls`. `trials`: row numbers
+    of the records to use, by default all."""
     columns = (
         "problem method precision device backend size nrhs config parameters "
         "matrix_kind matrix_full matrix_seed operands uplo threads task status seconds_median answered plan_name file"

@@ -1,4 +1,5 @@
-"""Makes the names of a trial's matrix and operands. Short names have only properties that vary between the trials."""
+"""Makes the names of a trial's matrix and operands. A trial is one method on one matrix. Short names have only
+properties that vary between the trials."""
 
 import json
 

@@ -1,5 +1,6 @@
 """Loads results.h5 files (io/SCHEMA.md) into pandas frames: one row per record, sample, stage, iteration, device or
-host."""
+host. A record is the result of a trial: of one method, with its parameters, on one matrix. A trial that was repeated in
+fresh processes (rounds) has one record per round. A sample is one timed run of the method."""
 
 import json
 import re
@@ -22,6 +23,7 @@ from .words import counted
 STATUSES = ["pass", "suspect", "failed", "diverged", "skipped", "timeout", "crashed", "oom", "error"]
 ANSWERED = {"pass", "suspect", "failed"}  # the method returned an answer, so its time is meaningful
 
+# The columns of /records by type.
 _TEXT = [
     *"""key run_id problem method backend precision uplo parameters matrix matrix_parameters matrix_kind
 matrix_digest status message convergence reference_method gpu_uuid gpu_name throttle_reason host start_time end_time
@@ -70,20 +72,21 @@ TABLES = {
     "hosts": {"host": "", "cpu": "", "os": "", "cores": 0, "memory_bytes": 0, "blas_threads": 0},
 }
 OPTIONAL = {"problem_title", "cpu_demand"}  # older files lack them, without a warning
-# Inputs of derived columns.
+# The columns from which `_add_derived_columns` computes others.
 INPUTS = [
     *"""problem backend gpu_name parameters matrix matrix_kind matrix_parameters matrix_seed uplo gpu_count m n k nrhs
 batch status expected seconds_median""".split(),
     *CONDITIONS,
 ]
-DETAILS = ("samples", "stages", "iterations")
+DETAILS = ("samples", "stages", "iterations")  # the tables whose rows belong to a record, named by their column `trial`
 # The values in older files, whose records lack these columns or have an empty text.
 DEFAULTS = {**CONDITIONS, "gpu_count": "1"}
 BYTES_AT_ONCE = 32 << 20  # bytes of a table that are read per call
 # `gaussweep merge` calls a host "node1 (2 threads)" if its runs had different numbers of threads.
 THREADS_SUFFIX = r" \(\d+ threads?\)$"
 TOO_FAST = 1.5  # a time is suspect if its fraction of peak is larger than this, as in driver/plan/roofline_fraction.hpp
-DEVICE = ["host", "gpu_uuid", "capability", "threads"]  # a CPU's peaks depend on its threads
+# The columns that identify a device. A CPU with another number of threads is another one, because its peaks differ.
+DEVICE = ["host", "gpu_uuid", "capability", "threads"]
 
 
 class ReportError(Exception):
@@ -153,8 +156,9 @@ class Results:
 
 
 def find_files(arguments):
-    """Returns the results files that the arguments name. A directory stands for its results.h5. If it has none, or a
-    merged one with journals below, it stands for all results files below it."""
+    """Returns the results files that the arguments name. A directory stands for its results.h5. It stands for all
+    results files below it if it has none, or if its own was merged from run directories below. A run directory has a
+    journal.jsonl, the log of its trials."""
     found = []
     for argument in arguments:
         path = Path(argument)
@@ -162,7 +166,7 @@ def find_files(arguments):
         if not argument:  # Path("") is the current folder
             raise ReportError("an empty name is not an input; give a run directory or a results file")
         if path.name == "journal.jsonl" and path.is_file():
-            if len(arguments) > 1:  # for example DIR/*
+            if len(arguments) > 1:  # skipped, because a pattern such as DIR/* includes it
                 continue
             raise ReportError(f"{path} is a run's journal; give the run directory {path.parent}")
         if path.is_file():
@@ -227,7 +231,8 @@ def load(arguments, only=None, as_recorded=False):
         return results
     results.devices = results.devices.drop_duplicates(["file", *DEVICE], keep="last").reset_index(drop=True)
     results.hosts = results.hosts.drop_duplicates(["host", "blas_threads"], keep="last").reset_index(drop=True)
-    # Emulated kernels have no fraction of a peak, because they do not run on the device whose peaks were measured.
+    # Emulated kernels are GPU kernels that run on the CPU. They have no fraction of a peak, because they do not run on
+    # the device whose peaks were measured.
     results.table.loc[results.table["backend"] == "emulated", "peak_share"] = np.nan
     _unify_peaks(results)
     _add_derived_columns(results)
@@ -347,7 +352,8 @@ def _join_equal_warnings(warnings):
 
 
 def _is_journal(path):
-    """Returns whether the first line ends with the checksum of a journal's lines, which exports lack."""
+    """Returns whether the file is a run's journal, by its first line. Each line of a journal ends with a checksum,
+    which exported records lack."""
     try:
         with open(path, "rb") as file:
             return re.search(rb',"crc":"[0-9a-f]{8}"}\n$', file.readline()) is not None
@@ -536,8 +542,9 @@ def _remove_records(results, gone):
         setattr(results, name, frame)
 
 
-# A record's GPU model is not among these columns, because skipped trials have none; TRIAL has `gpus` instead. A new
-# build of a library is compared with the old one, as a new build of the program is.
+# Records of several runs that agree in these columns may be of the same trial. The GPU model is not among them, because
+# skipped trials have none; TRIAL has `gpus` instead. The library's digest is not among them either: a new build of a
+# library is compared with the old one, as a new build of the program is.
 _SAME_TRIAL = set(SAME_IN_ROUNDS) - {"run_id", "gpu_name", "capability", "library_digest"}
 _SAME_TRIAL = [*sorted(_SAME_TRIAL), "matrix_digest", "round"]
 
@@ -553,7 +560,7 @@ def _number_trials(results):
     other settings of the sampling. If a run has a trial several times with different settings, these are several
     trials, in the order of their keys."""
     records = results.take([*_SAME_TRIAL, "run_id", "key"])
-    # The digest identifies the matrix, whatever its file is called.
+    # A matrix with a digest is identified by it, whatever its file is called. Others need their name and parameters.
     is_named = (records["matrix_digest"] == "") | has_second_matrix(records)
     for name in ("matrix", "matrix_kind", "matrix_parameters"):
         records[name] = records[name].where(is_named, "")
@@ -591,8 +598,8 @@ def _move_earlier_runs(results):
 
 
 def _add_derived_columns(results):
-    """Adds columns that are computed from others: device, cpu, size, matrix_name, matrix_full, system, operands, task,
-    finding, unexpected, answered, config."""
+    """Adds columns that are computed from others: device, cpu, size, matrix_name, matrix_full, system, operands, task
+    (see `identity.name_tasks`), finding, unexpected, answered, and config (the parameters as text)."""
     records = results.take(INPUTS)
     is_cuda = (records["backend"] == "cuda").to_numpy()
     gpu_names = records.loc[is_cuda & (records["gpu_name"] != ""), "gpu_name"].unique()

@@ -74,7 +74,8 @@ def _breakable(markup):
 
 
 class Page:
-    """Collects the sections of the report. `begin` starts a section, to which all other methods add."""
+    """Collects the sections of the report. `begin` starts a section, to which all other methods add. A block is the
+    heading and the sections of one problem. A mark is a position in a section, which `mark` returns."""
 
     def __init__(self, title, methods=None):
         """`methods`: name -> number of its colour and dashes."""

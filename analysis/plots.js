@@ -3,9 +3,9 @@
 // its size and its legend from the beginning, so that drawing a plot moves nothing on the page.
 "use strict";
 (() => {
-  // Width and height in pixels of a printed plot. It is reduced to its smaller size on paper, so that its letters are small.
+  // Width and height in pixels of a plot for print. Paper shows it smaller than this, so that its letters become small.
   const PAPER = [400, 185];
-  // Names along the x axis are written vertically and cut to this many letters.
+  // Names along the x axis are written vertically, and cut to this number of letters.
   const NAME_LETTERS = 24;
   const nameRoom = (names) => names ? Math.ceil(16 + 7 * Math.min(NAME_LETTERS, Math.max(...names.map((n) => n.length)))) : 30;
   const heightOf = (wide, names) => Math.round(Math.min(340, Math.max(220, 0.56 * wide))) + nameRoom(names) - 30;

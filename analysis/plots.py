@@ -14,7 +14,7 @@ from .words import counted, number, percent, seconds, text
 
 NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes, because residuals of diverging methods reach 1e300
 MOST_DOTS = 4000  # maximum number of points that are drawn per cloud
-# Finds the method with which a label or a row's name begins: "method" or "problem/method".
+# Finds the method in the beginning of a label or of a row's name, which is "method" or "problem/method".
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
 
 
@@ -32,9 +32,9 @@ class Series:
     line: bool = True  # whether the points are joined
     marker: bool = True  # whether the points have marks
     hover: object = None  # texts that the page shows at the pointer
-    band: bool = False
+    band: bool = False  # draws `low` and `high` as a band instead of error bars
     faint: bool = False  # other configurations, other n or earlier runs, drawn behind the series of the same label
-    plain: bool = False  # a reference line
+    plain: bool = False  # a reference line, without a method's colour
     dashed: bool = False  # not a solid line
     of: str = ""  # the method whose colour the series has; by default the one with which the label begins
     settings: object = None  # the parameters of each point, "blocks=8 threads=64"
@@ -59,7 +59,9 @@ class Plot:
     names: list = None  # labels of x = 0, 1, …
     note: str = ""
     basis: str = ""  # sentences for a caption: the matrices, the statistic, the number of samples
-    dashes: dict = None  # for lines: (colour, key, label) -> dash in this plot and in others, which `styled` completes
+    # For lines: (colour, method or label, label) -> number of the dash. The plots of a problem share this dict, which
+    # `styled` completes, so that a line looks alike in all of them.
+    dashes: dict = None
     farthest: float = FARTHEST  # larger values on a logarithmic y axis are drawn at this limit
 
     def drawable(self):

@@ -16,7 +16,7 @@ class Restoration:
     """An image, its degraded and its restored version: grey levels from 0 to 255, neither rounded nor clipped."""
 
     path: Path
-    facts: dict  # the attributes of the file
+    facts: dict  # the attributes of the file, such as the noise and the method
     original: np.ndarray
     degraded: np.ndarray
     restored: np.ndarray

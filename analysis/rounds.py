@@ -1,4 +1,5 @@
-"""Pools the rounds of trials (repetitions in fresh processes), as `gaussweep summary` does."""
+"""Pools the rounds of trials, as `gaussweep summary` does. A plan with several rounds repeats all of its trials in
+fresh processes; each round of a trial has a record of its own."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,5 @@
-"""Divides records into runs: the plan and the start of each run, and the sets of runs that are compared."""
+"""Divides records into runs of plans: finds the plan and the start of each run, and the sets of runs that are compared
+with one another. The shards of a job array are runs too; together they are one set."""
 
 import json
 

@@ -9,11 +9,14 @@ import pandas as pd
 from .identity import CONDITIONS
 from .loader import DEVICE, gpu_counts, has_second_matrix
 
-# Columns that define a task. The digest identifies the matrix; `of_b` describes the second operand of gemm.
+# Columns that define a task: a problem, its sizes and its operands. The digest identifies the matrix; `of_b` describes
+# the second operand of gemm.
 TASK = [*"problem precision m n k nrhs batch uplo matrix_digest matrix_seed of_b".split(), *CONDITIONS]
-# Tasks that agree in these columns, and in `pool` (see `_races`), differ only in their seeds.
+# Tasks that agree in these columns, and in `pool` (the task's name without its seed), differ only in their seeds.
 POOLED = [name for name in TASK if name not in ("matrix_digest", "matrix_seed", "of_b")]
+# Columns that define a configuration: a method with its parameters and its device model, on one task.
 CONFIGURATION = [*TASK, "method", "backend", "parameters", "gpu_name", "capability"]
+# The columns of records that races need.
 RACED = [
     *"""problem precision m n k nrhs batch uplo matrix matrix_kind matrix_parameters matrix_digest matrix_seed method
 backend parameters gpu_name gpu_uuid capability host threads status seconds_q1 seconds_median seconds_q3 task
@@ -21,7 +24,8 @@ matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count 
     *CONDITIONS,
 ]
 RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
-ONLY_EMULATED = r"(\S+ emulated(, )?)+"  # the methods of a race in which only emulated kernels compete
+# Matches the text of a race's methods if all of them are emulated (GPU kernels that run on the CPU).
+ONLY_EMULATED = r"(\S+ emulated(, )?)+"
 AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
@@ -45,8 +49,9 @@ def _identified(records, devices):
 
 def _limits(records, devices):
     """Returns the columns `limit`, the least time of each record's problem at the measured rates of one GPU or the CPU,
-    and `bound`. They use the rates of the record's own device, as the fraction of peak does. The medians of the model's
-    `devices` replace unknown rates, and those of a CPU next to a GPU."""
+    and `bound`: whether memory or compute sets this limit. They use the rates of the record's own device, as the
+    fraction of peak does. `devices` has the devices of one model. Its medians replace unknown rates, and the rates of a
+    device that it lacks (a CPU next to a GPU)."""
     own = records[DEVICE].merge(devices[[*DEVICE, *RATES]].drop_duplicates(DEVICE), on=DEVICE, how="left")
     own = own[RATES].set_index(records.index)
     own = own.where(own > 0).fillna(devices[RATES].where(devices[RATES] > 0).median())
@@ -59,9 +64,10 @@ def _limits(records, devices):
 
 
 def _with_times_of_trials(records):
-    """Returns the records with other times where a configuration was measured several times, for example on two hosts:
-    the median of the medians, and the quartiles of one list with the quartiles and the median of each. `gaussweep
-    summary` does the same. `pooled` is then equal for all records of a configuration."""
+    """Returns the records with pooled times for each configuration that was measured several times, for example on two
+    hosts. The new median is the median of the medians. The new quartiles are those of a list with the quartiles and
+    medians of all measurements. `gaussweep summary` does the same. The column `pooled`, the number of a trial with all
+    its rounds, is then equal for all records of such a configuration."""
     group = records.groupby(CONFIGURATION, sort=False, dropna=False)
     several = group["pooled"].transform("nunique") > 1
     if not several.any():
@@ -77,7 +83,8 @@ def _with_times_of_trials(records):
 
 
 def _is_repeated(records):
-    """Returns a mask of the records whose times count with another record's: all rounds of a trial have the same."""
+    """Returns a mask of the records whose times must not count again, because an earlier record has them: all rounds of
+    a trial have equal times (`rounds.pool_rounds`)."""
     has_time = records["seconds_median"].notna()
     return has_time & records.assign(has_time=has_time).duplicated(["pooled", "has_time"])
 
@@ -265,6 +272,7 @@ def _races(records, devices, baseline):
 
 
 def _pooled_races(records, devices, baseline):
+    """As `_races`, with the columns `tried` and `has_vendor`."""
     records = _with_times_of_trials(_identified(records, devices))
     races = _one_per_task(configurations(records), baseline)
     if not len(races):
@@ -300,7 +308,7 @@ def _pooled_races(records, devices, baseline):
 
 def _has_other_competitors(tried, pooled):
     """Returns True if a race in `tried` has a method that competes with those of the race `pooled` and is not among
-    them. Emulated kernels compete only with one another. A race is the text of its methods."""
+    them. Emulated kernels compete only with one another. Each race is given as the text of its methods."""
     is_emulated = re.fullmatch(ONLY_EMULATED, pooled)
     competing = (race for race in tried if is_emulated or not re.fullmatch(ONLY_EMULATED, race))
     return any(not set(race.split(", ")) <= set(pooled.split(", ")) for race in competing)

@@ -1,5 +1,6 @@
-"""Draws the papers' experiments again from our records. experiments.json has one entry per experiment; each entry of
-its list `draw` has a `kind`, which selects a function of DRAWINGS. Parameters of these functions:
+"""Draws the experiments of the papers (docs/papers.md) again from our records. experiments.json has one entry per
+experiment; each entry of its list `draw` is a drawing, whose `kind` selects a function of DRAWINGS. Parameters of these
+functions:
 `page`: the Page to which they add tables and plots; `results`: all loaded data (`loader.Results`);
 `experiment`: the entry of experiments.json; `drawing`: the element of its `draw`; `rows`: the experiment's records.
 They return True if they added something, also if it is only a remark that explains why there is no plot."""

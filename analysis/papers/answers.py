@@ -1,7 +1,7 @@
 """Checks the claims of the papers (docs/papers.md) against our records. published/claims.csv has the claims;
 claims.json has, per claim, a rule that measures it. MEASURES has one function per kind of rule, with the parameters
-(results, rows, rule): all loaded data, the records of one device, and the rule. A function returns (our figure,
-description of the trials behind it), or None if the records have no such figure."""
+(results, rows, rule): all loaded data, the records of one device, and the rule. A figure is a number here. A function
+returns (our figure, description of the trials behind it), or None if the records have no such figure."""
 
 import json
 from pathlib import Path

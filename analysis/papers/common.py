@@ -52,8 +52,8 @@ def pick(rows, where):
 
 
 def panel_devices(rows):
-    """Returns the devices that get figures of their own: GPUs and the emulation; the CPU only if there is no other.
-    Next to a GPU, the CPU's methods are drawn in the GPU's figures."""
+    """Returns the devices that get figures of their own: GPUs, and the device of emulated kernels (GPU kernels that run
+    on the CPU); the CPU only if there is no other. Next to a GPU, the CPU's methods are drawn in the GPU's figures."""
     devices = sorted(rows["device"].unique())
     return [d for d in devices if d != "CPU"] or devices
 

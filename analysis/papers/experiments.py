@@ -44,8 +44,9 @@ def matching(results, experiment):
 
 
 def _matching(records, experiment):
-    """As `matching`, for the columns that decide. Returns no rows if a method that the experiment needs did not run.
-    With `needs_all` it needs each of its methods, with `needs` at least one of those listed there."""
+    """As `matching`, but on a frame with only the columns that decide. Returns no rows if a method that the experiment
+    needs did not run. With `needs_all` it needs each of its methods, with `needs` at least one of those listed
+    there."""
     problems = experiment["problem"] if isinstance(experiment["problem"], list) else [experiment["problem"]]
     rows = records
     if problems != ["*"]:

@@ -12,7 +12,9 @@ from ..page import factor, number, percent, seconds, whole
 from ..plots import Plot, Series
 from .common import panel_devices, pick
 
-HALF = 0.5  # below this fraction of the roofline the report explains what limits the method
+# Below this fraction of the roofline (the limit by the measured copy bandwidth and GEMM rate), the report explains what
+# limits the method.
+HALF = 0.5
 # Slopes of ln(iterations) over ln(n). The report calls iterations independent of n below STEADY, and proportional to n
 # above LINEAR.
 STEADY, LINEAR = 0.3, 0.75
@@ -20,7 +22,7 @@ STEADY, LINEAR = 0.3, 0.75
 
 def peak(page, results, experiment, drawing, rows):
     """Adds the fraction of the roofline that one method reaches at one size. If the fraction in float is below HALF,
-    adds an explanation from the times of the method's stages. Parameters: see __init__.py."""
+    adds an explanation from the times of the method's stages. Parameters: see papers/__init__.py."""
     rows = with_peak_fractions(results, answered(rows))
     rows = pick(rows, drawing["where"])
     rows = rows[rows["peak_share"].notna() & (rows["status"] == "pass")]
@@ -104,8 +106,8 @@ def seconds_of_kernel(results, trial, kernel):
 
 def fixed_point(page, results, experiment, drawing, rows):
     """Adds, per update rule of a fixed-point iteration, the kinds of matrices on which it converges and its number of
-    iterations. Then adds the results of trials with a limit on the number of iterations. Parameters: see __init__.py.
-    """
+    iterations. Then adds the results of trials with a limit on the number of iterations. Parameters: see
+    papers/__init__.py."""
     rows = rows[(rows["convergence"] != "") & (rows["method"] == drawing["method"])]
     if not len(rows):
         page.remark("No trial records how its iteration ended.")
@@ -264,7 +266,7 @@ def _stopped_early(page, experiment, rows):
 
 def values(page, results, experiment, drawing, rows):
     """Adds a table with one row per value of a method parameter, or of a record's column such as nrhs. Each row has the
-    statuses, accuracy and times of its trials. Parameters: see __init__.py."""
+    statuses, accuracy and times of its trials. Parameters: see papers/__init__.py."""
     name = drawing["parameter"]
     rows = on_main_matrix(rows)
     rows = rows.assign(value=pd.to_numeric(rows[name] if name in rows else parameter(rows, name), errors="coerce"))

@@ -111,7 +111,7 @@ def _rejected_in(rows):
 
 def _ratio_over_blocks(rows, name):
     """Yields plots of the residual ratio over the number of blocks, at the largest size of each method and matrix
-    kind, for systems without a preparation."""
+    kind, for systems without a preparation (rows that are added to others until no element of A is 0)."""
     some = rows[(rows["blocks"] > 0) & (rows["preparation"] == "none")]
     some = some[some.groupby(["method", "matrix_kind", "precision"])["blocks"].transform("nunique") > 1]
     if not len(some):

@@ -1,5 +1,6 @@
 """Draws the papers' experiments that are not about time over n: stages of methods, occupancy, pairs of GPUs, the
-first-row check, devices, convergence and accuracy. The drawing functions have the parameters of __init__.py."""
+first-row check, devices, convergence and accuracy. The drawing functions have the parameters that papers/__init__.py
+describes."""
 
 import numpy as np
 import pandas as pd

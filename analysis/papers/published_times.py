@@ -51,7 +51,8 @@ def with_measured(drawing, rows, device):
 
 
 def published(page, results, experiment, drawing, rows):
-    """Adds a table and a plot per device: the published times or rates, and ours. Parameters: see __init__.py."""
+    """Adds a table and a plot per device: the published times or rates, and ours. Parameters: see
+    papers/__init__.py."""
     is_shown, is_rate = False, drawing.get("rate")
     has_one_column = len({column["column"] for column in drawing["columns"]}) == 1
     for device in panel_devices(answered(rows)):

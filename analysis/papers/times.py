@@ -1,4 +1,5 @@
-"""Draws the papers' times, speedups and fits again. The drawing functions have the parameters of __init__.py."""
+"""Draws the papers' times, speedups and fits again. The drawing functions have the parameters that papers/__init__.py
+describes."""
 
 import re
 from dataclasses import replace
@@ -121,12 +122,13 @@ def _natural(name):
 
 
 def over_parameter(page, results, experiment, drawing, rows):
-    """Plots `drawing["y"]` over one parameter: the time, the speedup over the parameter's smallest value, or the
-    reciprocal 1 / (t - K). Takes the size that was measured with most values of the parameter."""
+    """Plots `drawing["y"]` over one parameter: the time t, the speedup over the parameter's smallest value, or the
+    reciprocal 1 / (t - K). K is fitted (t = K + c / blocks). Takes the size that was measured with most values of the
+    parameter."""
     name, what = drawing["parameter"], drawing["y"]
     values = pd.to_numeric(parameter(rows, name), errors="coerce")
     if name == "threads":
-        values = values.where(values > 0)  # 0: the method chooses
+        values = values.where(values > 0)  # 0 means that the method chooses the number
     rows = speedups(rows, name, values)
     figures, fits = [], []
     for (precision, device), part in rows.groupby(["precision", "device"]) if len(rows) else ():

@@ -9,7 +9,7 @@ from ..plots import Plot, Series
 
 COLUMNS = """problem precision device method matrix_name matrix_full matrix_seed operands uplo nrhs threads config
 size status residual_ratio tolerance backward_error forward_error pivot_growth matrix_condition"""
-ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}
+ROUNDOFF = {"float": 2.0**-24, "double": 2.0**-53}  # unit roundoff
 
 
 def accuracy(page, results):

@@ -1,5 +1,5 @@
-"""Compares the last run of each plan with its earlier runs: what changed, since when, and the trend of the fastest
-trials."""
+"""Compares the last run of each plan with its earlier runs. Shows the trials that changed, the run since which they are
+different, and the trend of the fastest trials. A night is one run of a plan, as in `gaussweep trend`."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,8 @@ from ..loader import STATUSES, TRIAL
 from ..page import counted, factor, seconds
 from ..plots import Plot, Series
 
-SAME_TRIAL = [*TRIAL, "threads"]  # a trend needs equal numbers of threads
+# The columns in which the runs of one trial in a trend agree. Times with different numbers of threads are no trend.
+SAME_TRIAL = [*TRIAL, "threads"]
 COLUMNS = [
     *TRIAL,
     *"key gpu_name pooled problem method precision config task size device status seconds_median".split(),

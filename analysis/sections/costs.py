@@ -1,4 +1,5 @@
-"""Shows costs other than time: waits for the host's launches, energy, and different clocks of methods that competed."""
+"""Shows costs other than time: GPUs that waited for the host to launch kernels, energy, and different clocks of methods
+that were compared."""
 
 from ..frames import best, plots_over_size
 from ..page import counted, factor, number, percent, seconds, whole
@@ -122,7 +123,8 @@ def energy(page, results):
 
 
 def _clocks(page, records):
-    """Adds the races in which methods ran at different SM clocks."""
+    """Adds the races (comparisons of all methods on one task and device) in which methods ran at different SM
+    clocks."""
     rows = ranked_methods(records)
     rows = rows[rows["backend"] == "cuda"] if len(rows) else rows
     if not len(rows):

@@ -12,7 +12,7 @@ status unexpected message info residual_ratio first_row_percent timing peak_shar
 componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
-NO_DIGIT = 0.1  # relative forward error above which an answer has no correct digit
+NO_DIGIT = 0.1  # an answer whose relative forward error is larger has no correct digit
 # If the vendor's methods exceed the peaks too, the peaks were measured too low. Then a method's fraction of peak is
 # plausible up to this factor times the vendor's fraction, as in driver/summary.
 EXPLAINED = 1.25

@@ -55,7 +55,7 @@ def overview(page, results):
 
 def _noise(results):
     """Returns a sentence with the spread of the samples. Leaves out trials of one sample, which have no spread, and
-    emulated kernels, whose times say nothing about a device."""
+    emulated kernels (GPU kernels that run on the CPU), whose times do not apply to a device."""
     rows = results.take("backend samples spread")
     rows = rows[(rows["samples"] > 1) & (rows["backend"] != "emulated") & rows["spread"].notna()]
     if not len(rows):

@@ -17,7 +17,7 @@ def are_all_plans(results):
 
 
 def papers(page, results, every=False, is_folded=True):
-    """Adds the experiments whose plans were run; with `every`, all experiments that some records fit. `is_folded`:
+    """Adds the experiments whose plans were run; with `every`, all experiments that have matching records. `is_folded`:
     whether the section is folded, because most readers want their own numbers."""
     chosen = experiments() if every else experiments_that_ran(results)
     if not chosen:

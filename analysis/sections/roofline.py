@@ -1,4 +1,5 @@
-"""Draws rooflines, one per precision and group of devices, and the operations per joule."""
+"""Draws rooflines (rates over operations per byte, below the limits of memory and compute), one per precision and group
+of devices. Also draws the operations per joule."""
 
 from itertools import product
 

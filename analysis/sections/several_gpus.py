@@ -1,4 +1,5 @@
-"""Shows the speedup and the efficiency of trials on several GPUs over one GPU."""
+"""Shows the speedup of trials on several GPUs over one GPU, and their efficiency: the speedup over the number of
+GPUs."""
 
 import numpy as np
 

@@ -39,8 +39,8 @@ def intervals(records):
     ends = np.full_like(began, np.nan)
     ends[:, :-1] = began[:, 1:]
     ends[trials, last] = np.maximum(ended[trials], latest)
-    # Leaves out trials that end before their last phase began: an older version recorded them, or the clock was
-    # changed. The tolerance is for `end_time`, which is rounded to microseconds.
+    # Leaves out trials whose recorded end is before the begin of their last phase: an older version recorded them, or
+    # the clock was changed. The tolerance is for `end_time`, which is rounded to microseconds.
     is_known[trials[~(ended[trials] >= latest - 1e-5)]] = False
     trial, position = np.nonzero(is_known)
     trial_rows = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]

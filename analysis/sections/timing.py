@@ -103,7 +103,8 @@ def over_baseline(page, results, baseline=""):
     if not name:
         page.remark("No vendor's method was measured for comparison.")
         return
-    race = ["precision", "task", "size", "emulated"]  # emulated times are compared with one another only
+    # Times of emulated kernels (GPU kernels that run on the CPU) are compared with one another only.
+    race = ["precision", "task", "size", "emulated"]
     rows = rows.assign(emulated=rows["backend"] == "emulated")
     base = best(rows[rows["method"] == name], [*race, "device"])
     base_times = base.set_index([*race, "device"])["seconds_median"]

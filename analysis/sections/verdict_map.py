@@ -1,5 +1,5 @@
-"""Shows a map of verdicts: one row per method, one column per matrix. A precision with fewer than three matrices has
-no map."""
+"""Shows a map of verdicts (statuses such as pass, suspect and failed): one row per method, one column per matrix. A
+precision with fewer than three matrices has no map."""
 
 from ..frames import brief
 from ..colours import border
