@@ -1,6 +1,6 @@
-# CUDA 11.8, the last toolkit for Kepler and Maxwell, with g++ 11, the newest compiler that it supports. For nodes with
-# K20/K40/K80 (sm_35, sm_37) and M40/Titan X (sm_52) up to Hopper (sm_90). The papers' portable kernels run on all of
-# them; methods that need a newer GPU are skipped. The module names are guesses: see `module avail`.
+# The environment file for CUDA 11.8, the last toolkit for Kepler. g++ 11 is the newest compiler that it supports. It is
+# for nodes with K20/K40/K80 (sm_35, sm_37) and M40/Titan X (sm_52) up to Hopper (sm_90). The papers' portable kernels run
+# on all of them; methods that need a newer GPU are skipped. The module names are guesses: see `module avail`.
 GAUSSWEEP_MODULES="${GAUSSWEEP_MODULES_CUDA_11_8-gcc/11 cuda/11.8 openmpi hdf5}"
 gaussweep_setup() {
   # Prefer the compilers of modules, which come first on PATH; else use the system's g++-11.

@@ -1,5 +1,5 @@
-# CUDA 13 with g++ 13 or 12, for Turing (sm_75) to Blackwell (sm_100, sm_120); older GPUs need CUDA 11.8 or 12. The module
-# names are guesses: see `module avail`.
+# The environment file for CUDA 13 with g++ 13 or 12. It builds for Turing (sm_75) to Blackwell (sm_100, sm_120); older GPUs
+# need CUDA 11.8 or 12. The module names are guesses: see `module avail`.
 GAUSSWEEP_MODULES="${GAUSSWEEP_MODULES_CUDA_13-gcc/13 cuda/13 openmpi hdf5}"
 gaussweep_setup() {
   if command -v gcc-13 >/dev/null; then export CC=gcc-13 CXX=g++-13; else export CC=gcc CXX=g++; fi

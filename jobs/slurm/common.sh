@@ -1,6 +1,7 @@
-# Sourced by the scripts of this folder: options, the site's environment, submission, checks. A caller sets `script` and
-# `jobs`. The batch scripts have two roles. Started by hand, they submit themselves. As a Slurm job they do the work;
-# their name is then `slurm_script`, because slurmd runs a copy in its spool folder.
+# The scripts of this folder source this file. It reads options and a site's environment file (jobs/env/template.sh), checks
+# the plan, and submits jobs that run a sweep: all trials of a plan. A caller sets `script`, its file name, and `jobs`, the
+# path of the folder jobs/. The batch scripts have two roles. Started by hand, they submit themselves. As a Slurm job they do
+# the work; their name is then `slurm_script`, because slurmd runs a copy in its spool folder.
 set -o pipefail
 shopt -s inherit_errexit 2>/dev/null || true
 # Makes the use of unset variables an error, except before bash 4.4 (RHEL 7), where `set -u` rejects empty arrays.
@@ -37,11 +38,13 @@ if [[ -n ${SLURM_JOB_ID:-} ]] && ! in_job; then
   done
 fi
 
+# Prints the first comment of the script, which describes its usage.
 show_help() { sed -n '2,/^$/{/^#/s/^# \{0,1\}//p}' "$jobs/slurm/$script"; }
 
 # read_options ARGUMENT…: sets output, positionals, sbatch_options, value[NAME] and flag[NAME]. The caller lists its options
 # with a value in `values` and those without a value in `flags`. Options that are also in `lists` may be repeated; their
-# values are joined by newlines.
+# values are joined by newlines. Checks of later functions set `refused` to the exit code of a dry run whose submission would
+# fail.
 declare -A value=() flag=()
 positionals=()
 sbatch_options=()
@@ -90,7 +93,8 @@ read_options() {
   check_time
 }
 
-# Checks that the time limit is longer than the notice: with a notice at the start there would be no time to work.
+# Checks that the time limit is longer than the notice, the seconds before the limit at which Slurm sends a signal. Otherwise
+# the signal would come at the start, and there would be no time to work.
 check_time() {
   local seconds
   # Only minutes and minutes:seconds can be too short; hours and days are long enough. 0 means no limit.
@@ -127,7 +131,8 @@ submission() {
   if ((${#sbatch_options[@]})); then printf ' --'; printf ' %q' "${sbatch_options[@]}"; fi
 }
 
-# common_options NAME…: sets `common` to those of the options NAME… and of the flags that were given, for the sweeps.
+# common_options NAME…: sets `common` to the arguments that a script passes on to the script of its sweeps: those of the
+# options NAME… and of the flags that were given.
 common_options() {
   local name
   common=()
@@ -139,7 +144,8 @@ common_options() {
   done
 }
 
-# Exports the output of `submission` to the jobs, unless a script that calls this one has exported its own submission.
+# Exports the output of `submission`, so that jobs can show it. If a script that calls this one has exported its own
+# submission, keeps that.
 export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 
 # environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
@@ -151,7 +157,8 @@ environment_file() {
   fail "no environment file '$1', neither as a path nor in $jobs/env ($(cd "$jobs/env" && printf '%s\n' *.sh | sed '/^build.sh$/d; s/\.sh$//' | paste -sd ' '))"
 }
 
-# Sets the site's variables from the environment file. Does not load modules (load_modules), which a login node may lack.
+# Sets the site's variables from the environment file, and `gaussweep` to the path of the program. Does not load modules, which
+# a login node may lack; load_modules does.
 read_environment() {
   local name=${value[env]:-${GAUSSWEEP_ENV:-}}
   env_file=
@@ -229,8 +236,8 @@ make_folder() {
   done
   mkdir -p "$1" || fail "cannot create the folder $1"
 }
-# make_logs: creates the output directory and its folder `logs`, in which the jobs write. Fails if they cannot be written. A dry
-# run creates nothing and only sets `refused`.
+# make_logs: creates the output directory and its folder `logs`, in which the jobs write. Fails if it cannot write to them. A
+# dry run creates nothing, and only sets `refused` if it cannot write to them.
 make_logs() {
   local folder=$output/logs
   while [[ -n $folder && ! -e $folder ]]; do folder=${folder%/*}; done
@@ -330,7 +337,8 @@ print_submitted() {
   if [[ -n $refused ]]; then exit "$refused"; fi
 }
 
-# status_number DIR NAME: prints `done`, `total` or `for_now` of a run directory; nothing if it has none.
+# status_number DIR NAME: prints the number NAME in the output of `gaussweep status` for a run directory. Examples are `done`,
+# the number of recorded trials, and `for_now`, the number of failures that may be temporary. Prints nothing if there is none.
 status_number() {
   [[ -f $1/journal.jsonl ]] || return 0
   "$gaussweep" status "$1" --format json | sed -n "s/^ *\"$2\": *\([0-9]*\),*\$/\1/p"

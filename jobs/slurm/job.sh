@@ -1,8 +1,9 @@
-# Sourced by sweep.sbatch and array.sbatch inside a job: starts gaussweep on every rank, forwards Slurm's notice to it, and
-# requeues the job until the sweep is complete.
+# The scripts sweep.sbatch and array.sbatch source this file inside a job. It starts gaussweep on every rank. It forwards
+# Slurm's notice to gaussweep: the signal USR1 some time before the time limit. It requeues the job until the sweep is
+# complete. Exit code 5 means that the sweep is not complete.
 
 # save_environment DIR: saves the sweep's environment in DIR/logs/environment-JOB[_TASK]-START.txt, readable by the owner
-# only. The file lists the variables that affect a measurement, except those whose name or value looks like a secret.
+# only. START is the number of requeues before this start of the job. The file lists the variables that affect a measurement, except those whose name or value looks like a secret.
 recorded_variables='PATH|LD_LIBRARY_PATH|LD_PRELOAD|MODULEPATH|LOADEDMODULES|HOSTNAME|LANG|LC_ALL|TMPDIR|(CUDA|NVIDIA|OMP|OPENBLAS|OMPI_MCA|PMIX_MCA|UCX|HDF5|GAUSSWEEP)_[A-Z0-9_a-z]*|SLURM_(JOB|ARRAY|NODE|NNODES|NTASKS|TASKS|CPUS?|GPUS?|MEM|RESTART|CLUSTER|DISTRIBUTION|TRES)[A-Z0-9_]*'
 save_environment() {
   local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
@@ -106,7 +107,8 @@ exit_if_requeued() {
 }
 
 # requeue DIR DONE_BEFORE: requeues this job, so that the sweep continues. DONE_BEFORE: the number of trials that were
-# recorded when this start began. Returns only if the job is not requeued.
+# recorded when this start of the job began. Two starts in a row without a new record end the requeues; the file
+# fruitless-starts has one line per such start. Returns only if the job is not requeued.
 requeue() {
   local restarts=${SLURM_RESTART_COUNT:-0} name fruitless=$1/logs/fruitless-starts
   name=$(job_name)
@@ -140,7 +142,8 @@ requeue() {
   exit 5
 }
 
-# Called by the traps, because Slurm's signal reaches only this script. Forwards it to the launcher as USR1.
+# Forwards a signal of Slurm to the launcher, as USR1. The traps call this function, because Slurm's signal reaches only this
+# script.
 forward_signal() {
   interrupted=true
   if [[ -n $launched ]]; then
@@ -166,7 +169,8 @@ wait_for_launched() {
 last_signal=64   # Linux's signals are 1 to 64; a launcher returns 128 + s if signal s killed a rank
 lost_daemon=205  # Open MPI's exit code for a lost connection to a daemon
 
-# run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code.
+# run_sweep DIR WORD…: runs `gaussweep run PLAN -o DIR --resume WORD…` on all ranks and exits with its exit code. `stopped` is
+# `notice` after Slurm's notice, `ended` after TERM, else empty. rank.sh creates the file `started` when a rank starts.
 run_sweep() {
   local directory=$1 ranks code=0 before left ended signal_logged=false stopped='' interrupted=false forwarded=false launched=''
   local terminated='' failures=0 started starts recorded
@@ -185,7 +189,8 @@ run_sweep() {
   export CUDA_DEVICE_ORDER=${CUDA_DEVICE_ORDER:-PCI_BUS_ID}  # so that CUDA and nvidia-smi number GPUs alike
   save_environment "$directory"
   if ((${SLURM_RESTART_COUNT:-0} == 0)); then rm -f "$directory/logs/fruitless-starts"; fi
-  # Processes of an earlier start on a failed node, which Slurm cannot reach, may run on for a while and hold the lock.
+  # Slurm cannot reach a failed node. Processes of an earlier start may run on there for a while, and hold the lock of the run
+  # directory.
   if [[ -f $directory/lock ]]; then
     flock --timeout 600 "$directory/lock" true &
     launched=$!
@@ -237,7 +242,7 @@ run_sweep() {
     ended="signalled before the sweep began: exit code"
     code=5
   fi
-  # Without its folder (e.g. unmounted), the sweep would begin anew elsewhere.
+  # Without its folder (e.g. unmounted), a requeued sweep would begin anew elsewhere. Exit code 3 prevents the requeue.
   if [[ ! -d $directory/logs ]]; then code=3; fi
   if [[ $code -ge 5 ]]; then requeue_if_preempted; fi
   say "$ended $code"
