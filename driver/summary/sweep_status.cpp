@@ -31,8 +31,9 @@ constexpr double max_skew = 5;  // seconds that the clocks of two machines may d
 struct LastStart {
   std::size_t note = 0;  ///< index of the start's note in the journal
   Timestamp time;
-  io::note::TimeLeft left;         ///< the last estimate of the time left
-  std::set<std::string> vanished;  ///< keys of trials that the plan no longer has
+  double end = io::Record::unknown;  ///< time of the note of its end, or else of its last estimate
+  io::note::TimeLeft left;           ///< the last estimate of the time left
+  std::set<std::string> vanished;    ///< keys of trials that the plan no longer has
 };
 
 /// Returns advice on how to complete a run that did not end. @param provenance what the start of the run
@@ -70,6 +71,7 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
       status.exit_code = -1;
       status.reason.clear();
       start.left = {};
+      start.end = io::Record::unknown;
       if (is_step) continue;
       status.started = run->started;
       start.note = i;
@@ -79,10 +81,12 @@ LastStart read_notes(SweepStatus& status, const std::vector<io::Note>& notes) {
                     run->clock.uptime};
     } else if (const auto* left = std::get_if<io::note::TimeLeft>(&notes[i])) {
       start.left = *left;
+      start.end = parse_time(left->time);
     } else if (const auto* end = std::get_if<io::note::End>(&notes[i])) {
       status.ended = true;
       status.exit_code = static_cast<int>(end->exit_code);
       status.reason = end->reason;
+      start.end = parse_time(end->time);
     } else if (const auto* vanished = std::get_if<io::note::Vanished>(&notes[i])) {
       start.vanished = {vanished->keys.begin(), vanished->keys.end()};
     } else if (const auto* retired = std::get_if<io::note::Retired>(&notes[i])) {
@@ -123,12 +127,13 @@ struct Span {
   std::string_view first, last;
 };
 
-/// Sets `trials_per_second`. @param start the time of the last start
-void set_rate(SweepStatus& status, const Timestamp& start, const Span& span, const Timestamp& now) {
+/// Sets `trials_per_second`.
+void set_rate(SweepStatus& status, const LastStart& last_start, const Span& span, const Timestamp& now) {
+  const Timestamp& start = last_start.time;
   if (std::isnan(start.seconds) || status.since_start == 0) return;
   const double first = parse_time(std::string(span.first)), last = parse_time(std::string(span.last));
-  // If the run has ended or was killed, the duration is up to the end of its last trial.
-  double duration = (status.running ? now.seconds : last) - start.seconds;
+  // A run that was killed has no recorded end, so its duration is up to the last recorded time.
+  double duration = (status.running ? now.seconds : std::max(last, last_start.end)) - start.seconds;
   if (status.running && !start.boot.empty() && start.boot == now.boot) {
     duration = now.uptime - start.uptime;
   } else if (first < start.seconds - max_skew || last > start.seconds + duration + max_skew) {
@@ -197,7 +202,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
   keep_last(status.failures, max_failures);
   status.devices = use_of_devices(recent);
   if (!status.failures.empty()) status.names = TrialColumns(all, Reader::person);
-  set_rate(status, start.time, span, now);
+  set_rate(status, start, span, now);
   if (running && status.total > status.done) status.seconds_left = time_left(start.left, now.seconds);
   const std::string builds = mixed_builds(journal.records);
   if (!builds.empty()) status.remarks.push_back(builds);

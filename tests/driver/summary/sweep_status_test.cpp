@@ -289,12 +289,20 @@ TEST(SweepStatus, ExpectedFailuresAreFindings) {
       << "not the one that passed as expected";
 }
 
-TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastTrial) {
+TEST(SweepStatus, RateOfAnEndedRunStopsAtItsLastRecordedTime) {
   io::JournalContents journal = example_journal();
   journal.notes.push_back(note(R"({"note":"end","exit_code":0})"));
   journal.records[3].end_time = "2026-03-01T00:00:16.500000Z";
   EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/false, after_midnight(1e6), 10).trials_per_second,
                    4.0 / 16.5);
+  journal.notes.pop_back();
+  for (const auto& [seconds, text] :
+       {std::pair(20, R"({"note":"left","time":"2026-03-01T00:00:20Z"})"),
+        std::pair(30, R"({"note":"end","exit_code":5,"time":"2026-03-01T00:00:30Z"})")}) {
+    journal.notes.push_back(note(text));
+    EXPECT_DOUBLE_EQ(status_of(journal, /*running=*/false, after_midnight(1e6), 10).trials_per_second,
+                     4.0 / seconds);
+  }
 }
 
 TEST(SweepStatus, DescribesAnEmptyJournal) {
