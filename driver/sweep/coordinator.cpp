@@ -77,6 +77,7 @@ Coordinator::Coordinator(MessagePort& port, RunDirectory& directory, const Regis
       directory_(directory),
       trials_(std::move(assignments.trials)),
       host_peers_(host_peers(assignments.hosts, trials_)),
+      hosts_(std::move(assignments.hosts)),
       model_(learned_model(registry, directory.journal())),
       costs_(estimates(model_, trials_)),
       time_left_(model_, registry, trials_),
@@ -385,11 +386,17 @@ void Coordinator::check_limits() {
 void Coordinator::lose_silent(int rank, double seconds) {
   const std::string reason =
       fmt::format("has not answered for {:.0f} s: its process, node or file system hangs", seconds);
-  spdlog::error("rank {} {}; it is lost", rank, reason);
+  report_silent(rank, reason);
   at(rank).finished = true;
-  port_.lose_peer();
   port_.send_to_supervisor(rank, message::Finish{/*at_once=*/true});  // if the rank wakes up, it must end
   lose(rank, reason);
+}
+
+void Coordinator::report_silent(int rank, const std::string& reason) {
+  spdlog::error("rank {} {}; it is lost", rank, reason);
+  append_text(silent_ranks_,
+              fmt::format("rank {} on {} {}", rank, hosts_[static_cast<std::size_t>(rank)], reason));
+  port_.lose_peer();
 }
 
 void Coordinator::check_silence(double now) {
@@ -451,11 +458,10 @@ void Coordinator::await_finished(double now) {
   const bool timed_out = now - last_storing_at_ > answer_timeout;
   finished_ = all || timed_out;
   if (all || !timed_out) return;
-  port_.lose_peer();
   for (int rank = 0; rank < port_.size(); ++rank) {
     if (at(rank).finished) continue;
     const std::string reason = fmt::format("did not end within {:.0f} s", now - last_storing_at_);
-    spdlog::error("rank {} {}; it is lost", rank, reason);
+    report_silent(rank, reason);
     directory_.note(io::note::Retired{rank, reason});
   }
 }

@@ -67,6 +67,8 @@ class Coordinator {
   const std::string& stopped_because() const { return stopped_because_; }
   /// Returns true if trials are left because ranks were lost.
   bool lost_its_ranks() const { return lost_its_ranks_; }
+  /// Returns which ranks stopped responding, and their hosts; empty if none did.
+  const std::string& silent_ranks() const { return silent_ranks_; }
   /// Sends `Finish` to every supervisor and receives their last messages, after an error of the coordinator.
   void finish_after_error() noexcept;
 
@@ -151,6 +153,8 @@ class Coordinator {
   void send_finish_to_all(bool at_once);
   /// Records that a rank still stores matrices, so that the coordinator keeps waiting for it.
   void note_storing();
+  /// Reports a rank that stopped responding.
+  void report_silent(int rank, const std::string& reason);
   /// Sets `finished_` once all ranks have sent `Finished`, or once no rank has sent `Storing` for
   /// `answer_timeout` seconds.
   void await_finished(double now);
@@ -166,8 +170,9 @@ class Coordinator {
   /// The other ranks on each rank's host. The lists are filled only if some trials run on the CPU and others
   /// do not. Otherwise no rank can choose between CPU and GPU trials.
   std::vector<std::vector<int>> host_peers_;
-  CostModel model_;            ///< estimates the seconds of a trial from earlier records
-  std::vector<double> costs_;  ///< estimated seconds per trial
+  std::vector<std::string> hosts_;  ///< host name per rank
+  CostModel model_;                 ///< estimates the seconds of a trial from earlier records
+  std::vector<double> costs_;       ///< estimated seconds per trial
   TimeLeft time_left_;
   std::optional<TimeRange> left_estimate_;  ///< the last estimate of the time left
   double next_estimate_ = 0;                ///< when `left_estimate_` is computed again
@@ -194,6 +199,7 @@ class Coordinator {
   double abandoned_at_ = -1;      ///< when `Abandon` was sent; negative if it was not
   std::string stopped_because_;
   bool lost_its_ranks_ = false;
+  std::string silent_ranks_;
   double finish_sent_at_ = -1;  ///< when `Finish` was sent to all ranks; negative before
   /// When a rank last reported that it still stores matrices; initially `finish_sent_at_`.
   double last_storing_at_ = 0;

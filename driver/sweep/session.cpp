@@ -264,7 +264,8 @@ void serve_rank(const Session& session, const SweepStart& sweep_start) {
 
 /// The end of a sweep.
 struct SweepEnd {
-  std::string stopped_because;  ///< the reason why the sweep stopped early; empty if it did not
+  /// The reason why the sweep stopped early, or the lost ranks; empty if neither happened.
+  std::string stopped_because;
   bool lost_its_ranks = false;  ///< true if trials are left because ranks were lost
 };
 
@@ -301,6 +302,7 @@ SweepEnd coordinate(const Session& session, const SweepStart& sweep_start, RunDi
     throw;
   }
   SweepEnd end{coordinator.stopped_because(), coordinator.lost_its_ranks()};
+  if (end.stopped_because.empty()) end.stopped_because = coordinator.silent_ranks();
   if (end.lost_its_ranks && end.stopped_because.empty()) end.stopped_because = "ranks were lost";
   return end;
 }
@@ -478,7 +480,7 @@ int run_in_directory(RunDirectory& directory, Session& session, Planned& planned
     options.at_end(directory.journal());
   if (code != exit_ok && options.lists_unexpected) {
     // Open MPI's mpirun adds a paragraph about an aborted job to every exit code but 0.
-    const bool by_mpirun = world.launcher().rfind("mpirun", 0) == 0;
+    const bool by_mpirun = world.launcher().rfind("mpirun", 0) == 0 && !world.lost_peer();
     spdlog::warn(
         "{}{}", exit_text(code, outcome),
         by_mpirun ? ". mpirun calls this an aborted job, but all ranks have ended by themselves" : "");

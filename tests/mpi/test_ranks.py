@@ -1,5 +1,6 @@
 """Tests ranks that stop responding, and ranks that send each other long messages."""
 
+import json
 import os
 import signal
 import subprocess
@@ -59,6 +60,9 @@ class Ranks(SweepTest):
         records, notes = journal(directory)
         self.assertEqual(sorted(r["matrix_seed"] for r in records), list(range(1, 21)), errors)
         self.assertEqual([note["rank"] for note in notes if note["note"] == "retired"], [1])
+        self.assertNotIn("have ended by themselves", errors)
+        reason = json.loads(self.ran(["status", directory, "--format", "json"]).stdout)["reason"]
+        self.assertRegex(reason, f"^rank 1 on {records[0]['node']} has not answered")
         deadline = time.monotonic() + harness.HANG
         while killer.state_of(frozen) != "gone":  # mpirun sends SIGKILL after its own end
             self.assertLess(time.monotonic(), deadline)
