@@ -109,15 +109,16 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
     status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
   if (!status.running && !status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
-    if (const std::filesystem::path output = newest_job_output(directory); !output.empty()) {
-      const std::string cause = read_job_output(output).write_error;
-      if (cause.empty())
-        status.remarks.push_back(fmt::format(
-            "the journal does not record the end of the run; see {}{}", output.string(),
-            std::filesystem::is_empty(output, error) ? ". It is empty; `sacct -X` shows how its job ended"
-                                                     : ""));
-      else
-        status.reason = fmt::format("{} ({})", cause, output.string());
+    const std::filesystem::path output = newest_job_output(directory);
+    for (const std::filesystem::path& log : {directory / "logs/rank-0.log", output}) {
+      const std::string cause = read_job_output(log).write_error;
+      if (!cause.empty()) status.reason = fmt::format("{} ({})", cause, log.string());
+    }
+    if (status.reason.empty() && !output.empty()) {
+      status.remarks.push_back(fmt::format(
+          "the journal does not record the end of the run; see {}{}", output.string(),
+          std::filesystem::is_empty(output, error) ? ". It is empty; `sacct -X` shows how its job ended"
+                                                   : ""));
     }
   }
   return status;

@@ -454,7 +454,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     } else if (status.starts == 0) {
       state = "its start is not recorded, for example because the disk was full";
     } else {
-      state = "killed before its end";
+      state = "its end is not recorded (it was killed, or its disk was full)";
     }
     state += "; " + one_line_printable(status.advice);
   }

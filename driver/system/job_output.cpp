@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <regex>
 #include <vector>
 
 namespace gaussweep::driver {
@@ -29,8 +30,9 @@ std::string write_error_of(const std::string& line) {
                                     "nothing could be written for "};
   if (std::none_of(std::begin(causes), std::end(causes), [&](const char* cause) { return has(line, cause); }))
     return {};
-  const std::string program = "gaussweep: ";
-  std::string error = line.rfind(program, 0) == 0 ? line.substr(program.size()) : line;
+  // The prefix of an error in a job's output, or that of a line in a rank's log.
+  static const std::regex prefix("^(gaussweep: |[-0-9]+ [0-9:]+ [a-z]+: )");
+  std::string error = std::regex_replace(line, prefix, "");
   if (const auto advice = error.find(". Once this is mended"); advice != std::string::npos)
     error.erase(error.rfind(". ", advice - 1));  // also erases the sentence with the number of saved records
   return error;
@@ -107,7 +109,7 @@ JobOutput read_job_output(const fs::path& path) {
   for (std::string line; std::getline(file, line);) {
     // The file has the outputs of all starts; only the last start counts.
     const bool is_start = has(line, ".sbatch: job ") && has(line, ", start ");
-    if (is_start) output.write_error.clear();
+    if (is_start || has(line, " to do, ")) output = {};  // rank 0 logs "to do" at each start
     is_over = !is_start && (is_over || is_final(line));
     if (std::string error = write_error_of(line); !error.empty()) output.write_error = std::move(error);
   }

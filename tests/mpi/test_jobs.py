@@ -562,6 +562,12 @@ class Begin(SweepTest):
         self.assertIn(f"Note:    {shard}: ended: {cause} ({log})\n", both)
         log.write_text(f"{log.read_text()}array.sbatch: job 8_1, start 1, on n1\n")
         self.assertIn(f"does not record the end of the run; see {log}\n", self.ran(["status", shard]).stdout)
+        with open(shard / "logs/rank-0.log", "a", encoding="utf-8") as file:
+            file.write(f"2026-03-01 12:00:00 info: {cause}. {advice}\n")
+        self.assertIn(f"State:   ended: {cause} ({file.name}); go on with ", self.ran(["status", shard]).stdout)
+        with open(file.name, "a", encoding="utf-8") as file:
+            file.write("2026-03-02 12:00:00 info: 1 trial, 1 to do, 1 rank, backend host, into x\n")
+        self.assertIn("its end is not recorded (it was killed, or", self.ran(["status", shard]).stdout)
 
     def test_the_status_of_a_job_that_did_not_end_names_its_output(self):
         directory = self.sweep(self.plan(HOST))

@@ -101,6 +101,7 @@ class Medium(SweepTest):
         self.assertRegex(self.stderr, rf"\b{len(safe)} records? safe in")
         self.assertLess(len(safe), 60)
         self.assertEqual({r["status"] for r in safe} - {"pass"}, set(), "the storage failed, not the methods")
+        self.assertRegex(self.ran(["status", directory]).stdout, "State:   ended: .*No space left on device")
         subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
         self.sweep(plan, "--resume", output="mounted/run", program=FAULTY)
         self.assertEqual([r["status"] for r in self.records(directory)], ["pass"] * 60)
