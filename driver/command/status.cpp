@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "driver/base/errors.hpp"
 #include "driver/base/printable.hpp"
 #include "driver/base/table.hpp"
 #include "driver/base/text_format.hpp"
@@ -107,6 +108,12 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   std::smatch match;
   if (std::regex_search(status.advice, match, output_option))
     status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
+  if (!status.running && status.exit_code == exit_stopped) {
+    // A node failure reaches the ranks as a signal; only Slurm knows its cause.
+    const std::filesystem::path output = newest_job_output(directory);
+    if (const std::string line = read_job_output(output).cancelled; !line.empty())
+      status.remarks.push_back(fmt::format("{}: {}", output.string(), line));
+  }
   if (!status.running && !status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
     const std::filesystem::path output = newest_job_output(directory);

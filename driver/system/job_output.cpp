@@ -112,6 +112,7 @@ JobOutput read_job_output(const fs::path& path) {
     if (is_start || has(line, " to do, ")) output = {};  // rank 0 logs "to do" at each start
     is_over = !is_start && (is_over || is_final(line));
     if (std::string error = write_error_of(line); !error.empty()) output.write_error = std::move(error);
+    if (has(line, " CANCELLED AT ")) output.cancelled = line;
   }
   std::error_code error;
   const auto written = fs::last_write_time(path, error);

@@ -23,6 +23,7 @@ struct JobOutput {
   /// True if the output was written in the last two minutes, and reports neither an error nor the job's end.
   bool is_starting = false;
   std::string write_error;  ///< the last error about a file that could not be written; empty if none
+  std::string cancelled;    ///< Slurm's last line about a cancelled job or step; empty if none
 };
 JobOutput read_job_output(const std::filesystem::path& path);
 
