@@ -18,7 +18,8 @@ install(CODE "
 install(TARGETS gaussweep)
 install(DIRECTORY analysis jobs DESTINATION ${share} USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CONTRIBUTING.md CHANGELOG.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # the pages link to it there
+install(FILES io/SCHEMA.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/io)  # the pages link to these files there
+install(FILES tests/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/tests)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The loader as a Python package. Below /usr Debian's python3 finds it, elsewhere PYTHONPATH must name the folder.

@@ -14,7 +14,7 @@ missing=$(comm -23 <(folders "$1/gaussweep") <(folders "$program"))
 [[ -z $missing ]] || { echo "install_test.sh: the installed program no longer searches $missing"; exit 1; }
 output=$("$program" plan "$prefix/share/gaussweep/jobs/plans/quickstart.yaml" --backend emulated)
 [[ $output == *"trials, 0 skipped, one after the other"* ]] || { echo "install_test.sh: plan printed: $output"; exit 1; }
-for name in README.md io/SCHEMA.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
+for name in README.md io/SCHEMA.md tests/README.md LICENSE docs/plan.md docs/pictures/architecture.svg; do
   find "$prefix" -path "*/$name" | grep -q . || { echo "install_test.sh: $name is missing"; exit 1; }
 done
 grep -q '^\.SH' "$prefix/share/man/man1/gaussweep.1" || { echo "install_test.sh: no manual page"; exit 1; }
