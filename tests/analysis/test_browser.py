@@ -86,6 +86,15 @@ class BrowserTest(unittest.TestCase):
             self.assertEqual(too_wide, 0)
             self.assertLessEqual(bar, 1, "the navigation has a scrollbar below its border")
 
+    def test_names_in_sentences_do_not_break(self):
+        self.open(*WINDOWS[1])
+        lines = self.browser.execute_script(
+            "const p = document.querySelector('main').appendChild(document.createElement('p'));"
+            "p.innerHTML = '<b>lu_<wbr>serial</b> '.repeat(9);"
+            "return [...p.children].map((b) => new Set([...b.getClientRects()].map((box) => box.top)).size)"
+        )
+        self.assertEqual(lines, [1] * 9)
+
     def test_the_navigation_follows_a_jump(self):
         self.open(*WINDOWS[0])
         marked = self.after_frames(
