@@ -10,7 +10,7 @@ import pandas as pd
 
 from .captions import EMULATED, basis, matrices, over_rounds, pooled, sampled
 from .loader import DEVICE, gpu_counts, parameter, parameters_of
-from .plots import Plot, Series
+from .plots import Plot, Series, listed
 from .words import counted
 
 MOST_MODELS = 3  # GPU models that share a figure or a table
@@ -231,16 +231,19 @@ def plots_over_size(
     replaced by `sampled` and the number of trials that share a point, `{median}` by "median time" or its median over
     the seeds, `{of_seeds}` by "the median over the seeds of " if there are several, and `{of_rounds}` by `over_rounds`.
     `reference`: the records of a method whose times are in every point. Its name and `sampled` replace `{reference}`
-    and `{reference_samples}`. `more`: further fields of the Plot."""
+    and `{reference_samples}`. The column `reference_status` has its verdict per row. `more`: further fields of the
+    Plot."""
     # Drops rows that are not drawn, which captions must not name, and other columns, because the rows are copied often.
     values = rows[y].to_numpy(dtype=float)
     is_drawn = np.isfinite(values) & (values > 0 if more.get("ylog") else True)
-    rows = rows.loc[is_drawn, [c for c in dict.fromkeys([*DRAWN, "runs_ago", y, low, high]) if c in rows]]
+    columns = [*DRAWN, "runs_ago", "reference_status", y, low, high]
+    rows = rows.loc[is_drawn, [c for c in dict.fromkeys(columns) if c in rows]]
     for words, part, axis in facets(rows):
         lost = set()
         if "main" in part and not others:
             lost = set(part["method"]) - set(part.loc[part["main"], "method"])
             part = part[part["main"]]
+        notes = [f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n."] if lost else []
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, y_is_rate=y_is_rate)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
@@ -256,6 +259,9 @@ def plots_over_size(
             same = part[["problem", "precision", "size", "matrix_name", "operands"]].drop_duplicates()
             words_of["reference"] = reference["method"].iloc[0]
             words_of["reference_samples"] = sampled(reference.merge(same))
+            wrong = part[part["reference_status"] != "pass"].groupby("matrix_name", observed=True)["size"]
+            places = [f"{brief(name)} at n = {', '.join(map(str, sorted(sizes.unique())))}" for name, sizes in wrong]
+            notes += [f"The reference {words_of['reference']} did not pass on {listed(places)}."] if places else []
         yield Plot(
             slug(name, *words.split(", ")),
             f"{title}: {words}",
@@ -263,7 +269,7 @@ def plots_over_size(
             ylabel,
             series,
             names=names,
-            note=f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n." if lost else "",
+            note=" ".join(notes),
             basis=f"{matrices(part, bool(names), words_of.get('reference'))} Each point: {point.format(**words_of)}."
             if point
             else basis(part, with_sizes=bool(names), is_pooled=True),
@@ -361,6 +367,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             "threads": rows["threads"] if "threads" in rows else 0,
             "rounds": rows["rounds"] if "rounds" in rows else 1,
             "trial": rows["pooled"] if "pooled" in rows else np.arange(len(rows)),
+            "unsure": rows["reference_status"] != "pass" if "reference_status" in rows else False,
         }
     )
     if (rows["rounds"] > 1).any():
@@ -381,7 +388,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         time=("time", "median"), work=("work", "median"), worst=("worst", "first"), rank=("rank", "first"),
         tried=("tried", "first"), rounds=("rounds", "max"), main=("main", "first"),
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
-        trials=("trial", "nunique"),
+        trials=("trial", "nunique"), unsure=("unsure", "max"),
     ).reset_index()  # fmt: skip
     # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
     is_pooled = points["pooled"] = points["most"] > points["least"]
@@ -414,7 +421,7 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
             slower = slower.groupby(["label", "x"], sort=False).agg(
                 y=("y", "median"), low=("low", "min"), high=("high", "max"), worst=("worst", "min"),
                 count=("count", "sum"), tried=("tried", "sum"), seeds=("seeds", "max"), earlier=("earlier", "min"),
-                pooled=("pooled", "max"), rounds=("rounds", "max"), trials=("trials", "sum"),
+                pooled=("pooled", "max"), rounds=("rounds", "max"), trials=("trials", "sum"), unsure=("unsure", "max"),
                 rank=("rank", lambda ranks: ranks.iloc[0] if ranks.nunique() == 1 else -1),
             ).reset_index().assign(config="other configurations", setting="")  # fmt: skip
         faint = (_curve(name, part, True, ends) for name, part in slower.groupby("label", sort=True))
@@ -433,9 +440,9 @@ def _curve(label, rows, with_ends, ends, is_over_size=True):
     seeds = rows["seeds"] > 1
     has_own_range = ~rows["pooled"].astype(bool) & (rows["high"] > rows["low"])  # a single sample has no quartiles
     counts = [
-        "; ".join(filter(None, [config, _count_words(*numbers)]))
-        for config, *numbers in zip(
-            *(rows[name] for name in ("config", "tried", "count", "seeds", "rank", "rounds", "trials"))
+        "; ".join(filter(None, [config, _count_words(*numbers), "the reference did not pass" if unsure else ""]))
+        for config, unsure, *numbers in zip(
+            *(rows[name] for name in ("config", "unsure", "tried", "count", "seeds", "rank", "rounds", "trials"))
         )
     ]
     return Series(

@@ -158,7 +158,7 @@ def unpassed(drawn, xlabel=None):
     )
     ranks = sorted(set(points["rank"]) - {0})
     if xlabel is None:
-        parts = [f"{_listed(points['name'][points['rank'] == rank].unique())} ({UNPASSED[rank]})" for rank in ranks]
+        parts = [f"{listed(points['name'][points['rank'] == rank].unique())} ({UNPASSED[rank]})" for rank in ranks]
         return f"{begin}: {'; '.join(parts)}."
     sentences = [f"{begin}."]
     for rank in ranks:
@@ -168,7 +168,7 @@ def unpassed(drawn, xlabel=None):
             sentences.append(f"{UNPASSED[rank].capitalize()}: {bad} points of {len(names)} lines.")
             continue
         described = [_bad(points[points["name"].isin(of)], rank, name, xlabel) for name, of in names.items()]
-        sentences.append(f"{UNPASSED[rank].capitalize()}: {_listed(described)}.")
+        sentences.append(f"{UNPASSED[rank].capitalize()}: {listed(described)}.")
     return " ".join(sentences)
 
 
@@ -182,7 +182,7 @@ def _bad(points, rank, name, xlabel):
     if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
         words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
     notes = [] if len(bad) == len(points) else [f"{len(bad)} of {counted(len(points), 'point')}"]
-    notes += [f"shown: {_listed(bad['shown'].replace('', 'all trials').unique())}"] if any(bad["shown"]) else []
+    notes += [f"shown: {listed(bad['shown'].replace('', 'all trials').unique())}"] if any(bad["shown"]) else []
     return f"{words} ({'; '.join(notes)})" if notes else words
 
 
@@ -301,7 +301,7 @@ def _in_words(names, last="and"):
     return f" {last} ".join(filter(None, [between.join(names), end]))
 
 
-def _listed(names):
+def listed(names):
     """Returns "a, b and 3 more"; names that contain commas are separated by semicolons."""
     names = list(names)
     between = "; " if any("," in name for name in names) else ", "

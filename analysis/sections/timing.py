@@ -107,14 +107,13 @@ def over_baseline(page, results, baseline=""):
     race = ["precision", "task", "size", "emulated"]
     rows = rows.assign(emulated=rows["backend"] == "emulated")
     base = best(rows[rows["method"] == name], [*race, "device"])
-    base_times = base.set_index([*race, "device"])["seconds_median"]
-    fastest_elsewhere = base.groupby(race)[
-        "seconds_median"
-    ].min()  # used if the baseline did not run on a method's device
-    times = base_times.reindex(pd.MultiIndex.from_frame(rows[[*race, "device"]])).to_numpy()
-    elsewhere = fastest_elsewhere.reindex(pd.MultiIndex.from_frame(rows[race])).to_numpy()
-    times = np.where(np.isnan(times), elsewhere, times)
-    rows = rows.assign(gain=times / rows["seconds_median"])
+    # A method's device uses its own time of the baseline; if it has none, the best one of another device.
+    found = ["seconds_median", "status"]
+    own, elsewhere = (
+        rows[by].merge(best(base, by)[[*by, *found]], how="left")[found] for by in ([*race, "device"], race)
+    )
+    times = own.fillna(elsewhere).set_axis(rows.index)
+    rows = rows.assign(gain=times["seconds_median"] / rows["seconds_median"], reference_status=times["status"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     options = {
         "ylog": True,

@@ -206,11 +206,15 @@ class DrawnTest(unittest.TestCase):
         night = fixture.Night("hollow")
         for n in (64, 128):
             for method, status in (("sound", "pass"), ("close", "suspect"), ("wrong", "failed")):
-                night.trial("gesv", method, n, n * 1e-6, status=status)
+                night.trial("gesv", method, n, n * 1e-6, status=status, reference_method="wrong")
         page = page_of(night)
         marks = {s["l"]: s.get("h") for s in page.plots["time-gesv-double-CPU"]["series"]}
         self.assertEqual(marks, {"sound": None, "close": [1, 1], "wrong": [2, 2]})
         self.assertIn("close (suspect); wrong (failed).", page.words("time"))
+        self.assertRegex(page.words("baseline"), "reference wrong .* on uniform at n = 64, 128")
+        over = page.plots["over-wrong-gesv-double-CPU"]
+        told = {s["l"]: [over["told"][i] for i in s["t"]] for s in over["series"]}
+        self.assertEqual(told, dict.fromkeys(("sound", "close"), ["the reference did not pass"] * 2))
 
     def test_labels_of_bars_lack_the_parameters_that_all_have(self):
         night = fixture.Night("bars")
