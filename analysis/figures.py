@@ -37,7 +37,7 @@ STYLE = {
     "font.family": "serif",
     "font.size": 8,
     "axes.labelsize": 8,
-    "legend.fontsize": 6.5,
+    "legend.fontsize": 7,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.frameon": False,
