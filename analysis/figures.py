@@ -241,6 +241,10 @@ def _ticks(axis, is_narrow):
     low, high = axis.get_view_interval()
     is_plain = 1e-4 < low and high < 1e5  # labels of other axes have exponents, 3 × 10⁻⁶, and need more room
     decades = np.log10(high / low)
+    unit = 1
+    if axis.get_label_text().endswith("[s]") and 1e-7 < low <= 1e-4 and decades < 2:  # 0.075 ms, not 7.5 × 10⁻⁵ s
+        unit, is_plain = 1e-3, True
+        axis.set_label_text(axis.get_label_text().removesuffix("[s]") + "[ms]")
     if decades < 0.8:
         axis.set_major_locator(MaxNLocator(2 if is_narrow and not (is_plain and high < 1e4) else 4, min_n_ticks=2))
     elif decades < 2:
@@ -248,7 +252,7 @@ def _ticks(axis, is_narrow):
     if is_narrow or decades < 2:
         axis.set_minor_locator(NullLocator())
     if is_plain:
-        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_major_formatter(lambda value, _: f"{value / unit:g}")
     elif decades < 2:
         axis.set_major_formatter(LogFormatterSciNotation(minor_thresholds=(np.inf, np.inf)))
 

@@ -62,7 +62,7 @@ class FiguresTest(unittest.TestCase):
     def test_logarithmic_axes_have_several_labels_that_do_not_touch(self):
         for low, high in ((1e-7, 1.5e-7), (2e-5, 4e-4), (6600, 20000)):
             values = np.array([low, high])
-            plot = Plot("p", "", "", "time", [Series("a", values, values)], kind="dots", xlog=True, ylog=True)
+            plot = Plot("p", "", "", "time [s]", [Series("a", values, values)], kind="dots", xlog=True, ylog=True)
             figure = Figure(figsize=(figures.WIDTH, figures.HEIGHT), layout="constrained")
             figures._lines(plot, styled(plot.series, {}), figure)
             FigureCanvasAgg(figure).draw()
@@ -72,6 +72,7 @@ class FiguresTest(unittest.TestCase):
                 boxes = [label.get_window_extent() for label in labels if label.get_text()]
                 self.assertGreater(len(boxes), 1, low)
                 self.assertFalse(any(a.overlaps(b) for a, b in itertools.pairwise(boxes)), low)
+            self.assertEqual((axis.get_label_text(), labels[0].get_text()) == ("time [ms]", "0.02"), low == 2e-5)
 
     def test_long_legends_fit_below_the_axes(self):
         x = np.array([1.0, 2.0])
