@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -64,7 +65,9 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
   const auto key_of = [](const io::Record& r) { return Key{r.run_id, r.host, r.rank}; };
   std::map<Key, std::string_view> gpus;
+  std::map<Key, std::set<std::string_view>> ends;  // end times of trials; they sort as text
   for (const io::Record* record : records) {
+    ends[key_of(*record)].insert(record->end_time);
     if (!record->gpu_name.empty()) gpus[key_of(*record)] = record->gpu_name;
   }
   struct Entry {
@@ -77,7 +80,8 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
     const std::vector<Interval> intervals = intervals_of(*record);
     // If the worker ended, the record has no phases. A GPU's name is missing if its rank ended, too; then the
     // record's times are those of the next start.
-    const double start = parse_time(record->start_time), end = parse_time(record->end_time);
+    const double end = parse_time(record->end_time);
+    double start = parse_time(record->start_time);
     const bool is_lost = intervals.empty() && is_broken(record->status) && start < end &&
                          (record->backend != "cuda" || !record->gpu_name.empty());
     if (intervals.empty() && !is_lost) continue;
@@ -106,6 +110,10 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
       entry.last = std::max(entry.last, interval.ended);
     }
     if (is_lost) {
+      // `start_time` has whole seconds, so it may lie before the end of the rank's previous trial.
+      const std::set<std::string_view>& of_rank = ends[key_of(*record)];
+      const auto same = of_rank.find(record->end_time);
+      if (same != of_rank.begin()) start = std::fmax(start, parse_time(std::string(*std::prev(same))));
       entry.use.lost += end - start;
       entry.first = std::min(entry.first, start);
       entry.last = std::max(entry.last, end);

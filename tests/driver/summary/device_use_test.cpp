@@ -92,6 +92,24 @@ TEST(DeviceUse, HasTheTimeOfTrialsThatTimedOut) {
   EXPECT_EQ(use_of_devices({&first, &hung})[0].trials, 1) << "its rank ended, and a later start recorded it";
 }
 
+TEST(DeviceUse, DoesNotCountASecondTwiceIfSeveralTrialsCrashInIt) {
+  const io::Record first = measured();
+  std::vector<io::Record> crashed(3, first);
+  for (std::size_t i = 0; i < crashed.size(); ++i) {
+    crashed[i] = io::Record();
+    crashed[i].run_id = "run";
+    crashed[i].host = "host";
+    crashed[i].status = "crashed";
+    crashed[i].start_time = "2026-03-01T12:00:10Z";
+    crashed[i].end_time = "2026-03-01T12:00:10." + std::to_string(3 * (i + 1)) + "00000Z";
+  }
+  // The order of the records need not be that of the trials.
+  const auto uses = use_of_devices({&crashed[2], &first, &crashed[0], &crashed[1]});
+  ASSERT_EQ(uses.size(), 1u);
+  EXPECT_NEAR(uses[0].span, 10.9, 1e-5);
+  EXPECT_NEAR(uses[0].lost, 0.9, 1e-5);
+}
+
 TEST(DeviceUse, SeparatesRanksHostsAndRuns) {
   io::Record first = measured(0, ""), rank = first, host = first, run = first;
   rank.rank = 1;
