@@ -114,7 +114,9 @@ double parse_percent(const std::string& option, const std::string& text) {
 }
 
 bool is_listed(const Pair& pair) {
-  return !pair.has_same_place() || importance(pair.change.verdict) <= importance(Verdict::faster);
+  // Skipped trials never ran, so their devices and threads mean nothing.
+  const bool ran = pair.base.status != io::Status::skipped || pair.now.status != io::Status::skipped;
+  return (ran && !pair.has_same_place()) || importance(pair.change.verdict) <= importance(Verdict::faster);
 }
 
 Table pair_table(const Comparison& comparison, Reader reader) {

@@ -582,6 +582,10 @@ TEST(Compare, CountsWorseTrialsOnAnotherGpuAsNotCounted) {
   const Comparison comparison = compared({base}, {now});
   EXPECT_THAT(comparison.regressions, ::testing::IsEmpty());
   EXPECT_THAT(regression_words(comparison), ::testing::HasSubstr("Not counted: 1 WORSE, "));
+  EXPECT_TRUE(is_listed(comparison.pairs.at(0)));
+  Record skipped = example_record("m", 64, {});
+  skipped.status = now.status = "skipped";
+  EXPECT_FALSE(is_listed(compared({skipped}, {now}).pairs.at(0))) << "neither ran on its GPU";
 }
 
 TEST(Compare, ReportsNoCrossoverIfOneGpuIsAlwaysFaster) {
