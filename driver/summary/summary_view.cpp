@@ -183,6 +183,12 @@ Range parse_range(const std::string& text) {
   return {single, single};
 }
 
+/// Returns true if a range contains n, or if there are no ranges.
+bool contains(const std::vector<Range>& ranges, std::int64_t n) {
+  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(),
+                                       [n](const Range& range) { return range.low <= n && n <= range.high; });
+}
+
 /// Throws if a pattern matches no record, because it is probably mistyped.
 void check_words(const char* option, const std::vector<std::string>& patterns,
                  const std::set<std::string>& present) {
@@ -207,6 +213,18 @@ void check_statuses(const std::vector<std::string>& patterns) {
     throw UsageError(fmt::format("--status {}: no such status; {}allowed are {}", pattern,
                                  io::nearest_hint(pattern, words), fmt::join(words, ", ")));
   }
+}
+
+/// Throws if no record has a size in one of the ranges.
+void check_sizes(const std::vector<std::string>& texts, const std::vector<Range>& ranges,
+                 const std::vector<Record>& records) {
+  std::set<std::int64_t> present;
+  for (const Record& record : records) present.insert(record.n);
+  for (const std::int64_t n : present) {
+    if (contains(ranges, n)) return;
+  }
+  throw UsageError(fmt::format("--n {}: no record matches; present are {}", fmt::join(texts, ","),
+                               fmt::join(present, ", ")));
 }
 
 /// Describes the records that match the filter's problems and methods: their methods, precisions, backends,
@@ -277,10 +295,9 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
           (choice.member == &Record::matrix_kind && matches_any(*choice.patterns, matrix_label(record)));
       if (!fits) return true;
     }
-    return !ranges.empty() && std::none_of(ranges.begin(), ranges.end(), [&](const Range& range) {
-      return range.low <= record.n && record.n <= range.high;
-    });
+    return !contains(ranges, record.n);
   };
+  if (if_empty == IfEmpty::throws && !records.empty()) check_sizes(filter.sizes, ranges, records);
   if (if_empty == IfEmpty::throws && !records.empty() &&
       std::all_of(records.begin(), records.end(), is_excluded))
     throw UsageError(fmt::format("none of the {} passes all filters; there are {}",

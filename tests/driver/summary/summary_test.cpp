@@ -163,6 +163,9 @@ TEST(Summary, ListsTheChoicesIfFiltersTogetherMatchNothing) {
   EXPECT_TRUE(filter_records(records, filter).empty());
   const std::string message = error_of([&] { filter_records(records, filter, IfEmpty::throws); });
   EXPECT_THAT(message, testing::HasSubstr("there are gesv/lapack in double on cuda (NVIDIA H200), n 2048,"));
+  filter.sizes = {"<64", "65"};
+  EXPECT_EQ(error_of([&] { filter_records(records, filter, IfEmpty::throws); }),
+            "--n <64,65: no record matches; present are 64, 2048");
 }
 
 TEST(Summary, Filters) {
