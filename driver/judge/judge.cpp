@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 
 namespace gaussweep::driver {
@@ -45,6 +46,10 @@ io::Status judge(const Evidence& evidence) {
   return io::Status::failed;
 }
 
+double shown_ratio(double ratio) {
+  return ratio >= std::numeric_limits<double>::max() ? HUGE_VAL : ratio;
+}
+
 std::string finding_text(const Evidence& evidence) {
   if (evidence.info < 0) return fmt::format("the method gave up (info {})", evidence.info);
   if (judge(evidence) == io::Status::pass) {
@@ -60,7 +65,8 @@ std::string finding_text(const Evidence& evidence) {
   if (evidence.convergence == Convergence::diverged) text += "the iteration diverged; ";
   if (!evidence.flaw.empty()) return text + evidence.flaw;
   if (!std::isfinite(evidence.ratio)) return text + "the answer or its operands hold NaN or Inf";
-  return text + fmt::format("residual ratio {:.3g}, tolerance {:g}", evidence.ratio, evidence.tolerance);
+  return text + fmt::format("residual ratio {:.3g}, tolerance {:g}", shown_ratio(evidence.ratio),
+                            evidence.tolerance);
 }
 
 bool is_judged(const std::string& status) {

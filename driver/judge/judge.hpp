@@ -45,6 +45,9 @@ const char* pivot_name(Problem problem);
 /// @throws std::invalid_argument if the tolerance is not a positive number
 io::Status judge(const Evidence& evidence);
 
+/// Returns the ratio for texts: infinity if it overflowed, which is recorded as the largest double.
+double shown_ratio(double ratio);
+
 /// Returns the message for an answer's record: the reason why the answer does not pass, a note on getrf's
 /// zero pivot, or an empty text.
 std::string finding_text(const Evidence& evidence);

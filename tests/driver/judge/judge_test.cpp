@@ -71,6 +71,8 @@ TEST(Judge, EveryStatusIsJudgedBrokenOrSkipped) {
 TEST(Judge, MessagesNameTheReason) {
   Evidence e = evidence(1e6, 16);
   EXPECT_EQ(finding_text(e), "residual ratio 1e+06, tolerance 16");
+  EXPECT_EQ(finding_text(evidence(std::numeric_limits<double>::max(), 16)),
+            "residual ratio inf, tolerance 16");
   e.convergence = Convergence::diverged;
   e.ratio = 0.5;
   EXPECT_EQ(finding_text(e), "the iteration diverged; residual ratio 0.5, tolerance 16");
