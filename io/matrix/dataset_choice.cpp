@@ -14,6 +14,10 @@ std::vector<std::string> default_names(const DatasetChoice& choice) {
   return {"b", "Problem.b"};
 }
 
+std::string option_of(const DatasetChoice& choice) {
+  return choice.operand == Operand::matrix ? "dataset (--dataset)" : "--rhs-dataset";
+}
+
 std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Candidate>& candidates,
                         const DatasetChoice& choice) {
   std::vector<std::size_t> matrices, non_vectors;  // indices of candidates
@@ -30,7 +34,7 @@ std::size_t sole_matrix(const std::filesystem::path& path, const std::vector<Can
     names += (names.empty() ? "" : ", ") + candidate.name;
   }
   const bool is_matrix = choice.operand == Operand::matrix;
-  const std::string option = is_matrix ? "dataset (--dataset)" : "--rhs-dataset";
+  const std::string option = option_of(choice);
   const auto fail = [&](const std::string& message) { throw InputError(path.string() + ": " + message); };
   if (!choice.name.empty())
     fail("has no dataset '" + choice.name + "'; it has: " + (names.empty() ? "no matrix" : names));

@@ -21,6 +21,9 @@ struct Candidate {
 /// its operand's default names.
 std::vector<std::string> default_names(const DatasetChoice& choice);
 
+/// Returns the option that names the operand's dataset.
+std::string option_of(const DatasetChoice& choice);
+
 /// Returns the index of the only matrix. Vectors are ignored if there is exactly one matrix that is not a
 /// vector. A complex or sparse matrix counts too, because the user may mean it.
 /// @pre no candidate has one of the default_names

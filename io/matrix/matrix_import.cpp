@@ -7,6 +7,7 @@
 
 #include "io/files/errors.hpp"
 #include "io/files/open_file.hpp"
+#include "io/matrix/dataset_choice.hpp"
 #include "io/matrix/file_containers.hpp"
 #include "io/matrix/hdf5_matrix.hpp"
 #include "io/matrix/mat.hpp"
@@ -67,7 +68,7 @@ Dense<double> read_any(const std::filesystem::path& path, const DatasetChoice& c
   const bool market = is_matrix_market(file.path()), npy = is_npy(file);
   if (market || npy) {
     const std::string format = market ? "a Matrix Market file" : "a .npy file";
-    if (!choice.name.empty()) fail(path, format + " has no datasets; leave dataset out");
+    if (!choice.name.empty()) fail(path, format + " has no datasets; leave out " + option_of(choice));
     if (choice.operand == Operand::right_hand_sides_in_same_file)
       fail(path, format + " holds one matrix; give the right-hand sides in another file");
   }

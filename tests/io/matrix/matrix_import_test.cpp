@@ -241,6 +241,10 @@ TEST_F(MatrixImport, RightHandSidesHaveTheirOwnUsualName) {
               HasSubstr("no right-hand sides 'b'"));
   EXPECT_THAT(failure_of([&] { import_matrix(folder() / "rows.npy", same_file); }),
               HasSubstr("holds one matrix"));
+  EXPECT_THAT(failure_of([&] {
+                import_matrix(folder() / "rows.npy", {"b", Operand::right_hand_sides});
+              }),
+              HasSubstr("has no datasets; leave out --rhs-dataset"));
   EXPECT_THAT(failure_of([&] { import_matrix(folder() / "beside.h5", right); }),
               HasSubstr("holds several matrices (/A, /B); name one with --rhs-dataset"));
   EXPECT_THAT(failure_of([&] { import_matrix(folder() / "v5_beside.mat", right); }),
