@@ -192,22 +192,27 @@ Choices known_choices(const Registry& registry) {
   return known;
 }
 
-void print_help(CLI::App& app, const std::string& name) {
-  if (name.empty()) {
-    fmt::print("{}", app.help());
-    return;
-  }
-  std::vector<std::string> names;
-  for (const CLI::App* sub : listed_commands(app)) {
-    if (sub->get_name() == name) {
-      if (name == "report") become_report({"--help"});  // a separate program, which parses its own options
-      fmt::print("{}", sub->help("gaussweep"));
-      return;
+/// @param path the names of a command and its subcommands; empty for all commands
+void print_help(const CLI::App& app, const std::vector<std::string>& path) {
+  const CLI::App* command = &app;
+  std::string parents;
+  for (const std::string& name : path) {
+    parents += (parents.empty() ? "" : " ") + command->get_name();
+    const CLI::App* found = nullptr;
+    std::vector<std::string> names;
+    for (const CLI::App* sub : listed_commands(*command)) {
+      if (sub->get_name() == name) found = sub;
+      names.push_back(sub->get_name());
     }
-    names.push_back(sub->get_name());
+    if (names.empty()) throw UsageError(fmt::format("help: {} has no command '{}'", parents, name));
+    if (found == nullptr)
+      throw UsageError(fmt::format("help: no command '{}'; {}allowed: {}", name,
+                                   io::nearest_hint(name, names), fmt::join(names, ", ")));
+    command = found;
   }
-  throw UsageError(fmt::format("help: no command '{}'; {}allowed: {}", name, io::nearest_hint(name, names),
-                               fmt::join(names, ", ")));
+  // `report` is a separate program, which parses its own options.
+  if (command->get_name() == "report") become_report({"--help"});
+  fmt::print("{}", command->help(parents));
 }
 
 /// Returns the manual page in troff.
@@ -275,12 +280,12 @@ void add_examples(CLI::App& app) {
 
 void add_help_command(CLI::App& app, Commands& commands) {
   struct HelpOptions {
-    std::string name;
+    std::vector<std::string> path;
     bool man = false, bash = false;
   };
   auto options = std::make_shared<HelpOptions>();
   CLI::App* sub = app.add_subcommand("help", "Help on a command; the manual page; completion for bash");
-  sub->add_option("command", options->name, "The command [all of them]");
+  sub->add_option("command", options->path, "The command, and its subcommand [all commands]");
   sub->add_flag("--man", options->man, "The whole manual page, for man -l -");
   sub->add_flag("--bash", options->bash, "Completion for bash");
   sub->callback([options, &app, &commands] {
@@ -289,7 +294,7 @@ void add_help_command(CLI::App& app, Commands& commands) {
     } else if (options->bash) {
       fmt::print("{}", bash_completion(app, commands.registry));
     } else {
-      print_help(app, options->name);
+      print_help(app, options->path);
     }
   });
 }
