@@ -212,7 +212,9 @@ void print_help(const CLI::App& app, const std::vector<std::string>& path) {
   }
   // `report` is a separate program, which parses its own options.
   if (command->get_name() == "report") become_report({"--help"});
-  fmt::print("{}", command->help(parents));
+  // CLI::App::help would print the help of `help`, the command that was parsed.
+  const std::string name = parents.empty() ? command->get_name() : parents + " " + command->get_name();
+  fmt::print("{}", command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
 }
 
 /// Returns the manual page in troff.

@@ -33,6 +33,7 @@ class Help(SweepTest):
             self.assertEqual(run([name, "--help"]).stdout.splitlines()[-1], done.stdout.splitlines()[-1])
         self.assertIn("--figures", run(["help", "report"]).stdout)
         self.assertEqual(run(["help", "matrix", "info"]).stdout, run(["matrix", "info", "--help"]).stdout)
+        self.assertEqual(run(["help"]).stdout, run(["--help"]).stdout)
         self.assertIn("gaussweep run has no command 'x'", run(["help", "run", "x"]).stderr)
         wrong = run(["help", "summry"])
         self.assertEqual(wrong.returncode, 2)
