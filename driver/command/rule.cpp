@@ -74,15 +74,23 @@ Json provenance_of(const io::Results& results, const RuleOptions& options,
   return json;
 }
 
-/// Loads the records that pass the filter options, and prints a note on those that rules leave out. @throws
-/// UsageError if no record passes
+/// Loads the records that pass the filter options. Prints notes on those that rules leave out, and on times
+/// that other programs disturbed. @throws UsageError if no record passes
 io::Results load_filtered(const RuleOptions& options, const std::vector<std::string>& paths) {
   io::Results results = load_all(paths);
   results.records = filter_records(std::move(results.records), options.filter, IfEmpty::throws);
   std::set<std::string> problems;
+  std::size_t times = 0, disturbed = 0;
   for (const io::Record& r : results.records) {
     if (!is_of_one_order(r)) problems.insert(r.problem);
+    if (r.seconds_median > 0) ++times;
+    if (r.seconds_median > 2 * r.seconds_min) ++disturbed;
   }
+  if (disturbed > 0)
+    print_stderr(
+        fmt::format("note: the median of {} of {} times is more than twice the least sample: other programs "
+                    "slowed them down, and the rule may be wrong there\n",
+                    disturbed, times));
   if (!problems.empty())
     print_stderr(
         one_line_printable(fmt::format("note: trials of {} with operands that are not square are left out",

@@ -290,6 +290,7 @@ Sides sides_of(std::vector<Results> sets, bool same_models) {
         "there is one run of each trial, so nothing can be compared: give two runs, or a file of several "
         "runs");
   std::vector<Record> repeated = remove_executions(sides.base, sides.now);
+  sides.repeated = repeated.size();
   if (sides.base.records.empty()) {
     sides.base.records = std::move(repeated);
     sides.remarks.push_back("base and new are the same run: nothing was measured twice");

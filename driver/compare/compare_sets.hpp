@@ -64,6 +64,7 @@ bool repeats_trials(const io::Results& results);
 struct Sides {
   io::Results base, now;
   std::vector<std::string> remarks;
+  std::size_t repeated = 0;  ///< number of records of base that new has, too; they count for new only
 };
 
 /// Pools all sets but the last as base. The last set is judged: it becomes `now`. If the last set has several

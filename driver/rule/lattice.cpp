@@ -41,15 +41,6 @@ void insert_between(std::vector<std::int64_t>& levels, double factor) {
   levels.assign(all.begin(), all.end());
 }
 
-/// If the median exceeds the least sample by more than this factor, other programs presumably slowed the
-/// samples.
-constexpr double max_disturbance = 2;
-
-/// Returns the median of the group's samples, or the least one if the samples were disturbed.
-double undisturbed_time(const Group& group) {
-  return group.median > max_disturbance * group.min ? group.min : group.median;
-}
-
 /// Adds a group's times to a cell of the lattice. A cell has the means of ln(time) over all groups of one
 /// method and layer with equal sizes.
 /// @param count number of passing groups in the cell
@@ -62,10 +53,9 @@ void add(LogTime& cell, const Group& group, int& count) {
   const auto merge = [&](double& mean, double seconds) {
     mean = count == 1 ? std::log(seconds) : mean + (std::log(seconds) - mean) / count;
   };
-  const double median = undisturbed_time(group);
-  merge(cell.median, median);
-  merge(cell.q1, std::min(group.q1, median));
-  merge(cell.q3, median < group.median ? median : group.q3);
+  merge(cell.median, group.median);
+  merge(cell.q1, group.q1);
+  merge(cell.q3, group.q3);
   merge(cell.replay, group.replay);
 }
 
@@ -120,7 +110,7 @@ MeasuredTimes times_of(Problem problem, const std::string& device,
     add(cells[method], group, group_counts[method]);
     std::vector<double>& seconds = all.tasks[layer][sizes][task_identity(group.first())];
     seconds.resize(all.methods.size(), io::Record::unknown);
-    if (group.has_passed()) seconds[method] = undisturbed_time(group);
+    if (group.has_passed()) seconds[method] = group.median;
   };
   // Skipped groups are last, because `add_group` ignores them if the method ran.
   for (const bool skipped : {false, true}) {

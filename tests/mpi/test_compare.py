@@ -116,6 +116,8 @@ class CompareTwoRuns(harness.SweepTest):
         found = json.loads(harness.run(compared[0]).stdout)
         self.assertGreater(len(found["trials"]), 0)
         self.assertEqual((found["only_base"], found["only_new"]), (0, 0))
+        part = self.ran(["compare", both, parent / "shard-1-of-2"], code=2)
+        self.assertIn("count for new only", part.stderr)
         shutil.rmtree(parent / "shard-2-of-2")
         for arguments in (["merge", parent, "-o", self.folder / "one.h5"], compared[0]):
             self.assertIn("shard-2-of-2 is not there", harness.run(arguments).stderr)

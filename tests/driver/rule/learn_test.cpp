@@ -68,14 +68,6 @@ TEST(LearnRule, DoesNotInterpolateAcrossWideGaps) {
   EXPECT_EQ(method_at(rule, question_at(3000)), "cusolver");
 }
 
-TEST(LearnRule, DisturbedSamplesDoNotHideTheFasterMethod) {
-  io::Results results = two_methods({250, 500, 750});
-  io::Record& disturbed = results.records[2];  // batched at 500
-  ASSERT_EQ(disturbed.method, "batched");
-  disturbed.seconds_q1 = disturbed.seconds_median = disturbed.seconds_q3 = 10;  // the least stays
-  EXPECT_EQ(method_at(learn_rule(results), question_at(500)), "batched");
-}
-
 TEST(LearnRule, GivesTiesToTheVendorAndNeedsNoThreshold) {
   io::Results results;
   for (const std::int64_t n : {128, 256, 512}) {
