@@ -13,8 +13,8 @@ componentwise_error forward_error reference_method backend"""
 BROKEN = ["crashed", "timeout", "oom", "error"]
 WRONG = ["suspect", "failed", "diverged"]
 NO_DIGIT = 0.1  # an answer whose relative forward error is larger has no correct digit
-# If the vendor's methods exceed the peaks too, the peaks were measured too low. Then a method's fraction of peak is
-# plausible up to this factor times the vendor's fraction, as in driver/summary.
+# If the vendor's methods exceed the peaks too, the peaks were measured too low. A method's fraction of peak is then
+# plausible if it is at most EXPLAINED times the vendor's largest fraction, as in driver/summary.
 EXPLAINED = 1.25
 MOST_CONFIGS = 3  # configurations that a text names
 
@@ -35,7 +35,10 @@ def failures(page, results):
 def doubted(records):
     """Returns the answers with the status pass or suspect that deserve doubt, for one of four reasons. An answer was
     computed faster than the device allows, or is 100 times less accurate than the reference. Its componentwise error is
-    1000 times the normwise one, or it passed without a correct digit."""
+    1000 times the normwise one, or it passed without a correct digit.
+
+    The value suspect has two meanings. The status suspect is about the residual, which is slightly above the tolerance.
+    The column `timing` is suspect if the time is shorter than the device allows."""
     answered = records["status"].isin(["pass", "suspect"])
     doubt = (records["timing"] == "suspect") | (records["digits_lost"] >= 2) | _is_wrong_in_parts(records)
     return records[answered & doubt | is_without_digit(records)]
@@ -48,7 +51,7 @@ def is_without_digit(records):
 
 def varying(records):
     """Returns the parameters of each record as text, without those that have the same value in all records."""
-    return records["parameters"].map(without(parameters_of(records), ""))
+    return records["parameters"].map(without(parameters_of(records), ""))  # "": leaves out no parameter by name
 
 
 def named(configs):
@@ -66,7 +69,7 @@ def _is_wrong_in_parts(records):
 
 
 def _doubted(page, records):
-    """Adds the table of doubtful answers that were not refused."""
+    """Adds the table of the answers that deserve doubt, although their status is pass or suspect."""
     rows = doubted(records)
     if not len(rows):
         return
@@ -224,7 +227,7 @@ def _wrong(page, records):
             ("configs", "parameters", None),
             ("wrong", "did not pass", whole),
             ("unexpected", "not as expected", whole),
-            ("trials", "of", whole),
+            ("trials", "trials", whole),
             "smallest largest",
             ("worst", "largest ratio", number),
             ("info", "zero pivots", whole),

@@ -1,5 +1,6 @@
 #pragma once
-/// Makes a trial from one value per axis of a plan's entry.
+/// Makes the trials of an entry, i.e. an element of a plan's list `sweep`. Each combination of values, one
+/// per axis of the entry, gives one trial. An axis is a size, an option or a method parameter (axes.hpp).
 
 #include <optional>
 

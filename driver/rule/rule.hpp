@@ -97,11 +97,11 @@ struct Rule {
 /// Relative difference up to which two times count as equal, as in `compare`.
 inline constexpr double usual_tolerance = 0.02;
 
-/// Returns the rule with the fewest boxes whose choice is among the best at every size. The best methods are
-/// those within `tolerance` of the least time, or within 10 % of it if the interquartile ranges overlap. If a
-/// vendor library's method is among the best, it is chosen; otherwise the fastest one is. Combinations of
-/// precision, triangle and matrix share a part if the rule then has fewer boxes. Methods that did not pass do
-/// not count.
+/// Returns the rule with the fewest boxes. The choice of a box must be among the best methods at every size
+/// in the box. The best methods are those within `tolerance` of the least time, or within 10 % of it if the
+/// interquartile ranges overlap. If a vendor library's method is among the best, it is chosen; otherwise the
+/// fastest one is. Combinations of precision, triangle and matrix share a part if the rule then has fewer
+/// boxes. Methods that did not pass do not count.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 

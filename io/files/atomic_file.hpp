@@ -57,8 +57,8 @@ void write_atomically(const std::filesystem::path& target, const void* data, std
 /// calls this first.
 void remove_stale_temporaries(const std::filesystem::path& target);
 
-/// Returns the name of the temporary with number `count` of `target`, as process `pid` of this host creates
-/// it.
+/// Returns the name that process `pid` on this host gives to a temporary of `target`. `count` distinguishes
+/// the temporaries of one process.
 std::string temporary_name(const std::filesystem::path& target, int pid, unsigned count);
 
 /// Removes the temporaries in `folder` of the process `pid` of this host. Does nothing if a link has replaced

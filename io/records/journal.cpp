@@ -344,7 +344,6 @@ void JournalWriter::check_name() {
        "Its folder was removed, replaced or unmounted. Lines synced before are in the earlier folder.");
 }
 
-/// Marks the written lines as being synced. Returns false if there are none.
 bool JournalWriter::start_syncing_lines() {
   if (unsynced_ == 0) return false;
   check_name();

@@ -19,10 +19,10 @@ namespace gaussweep::io {
 /// Appends records. Lines are buffered and written together; a record is durable after `sync` returns, and
 /// many lines can share one sync. The run directory's locks ensure that a journal has only one writer.
 /// Lines are written only while the journal's name still refers to the open file.
-/// @throws StorageError with the path, the system's error and the state of earlier lines. A failed write is
-/// undone by truncating the file, and its lines stay buffered, so that `sync` can be retried when there is
-/// room. If truncation fails too, the reader ignores the torn (incomplete) last line, and the next writer
-/// truncates it.
+/// @throws StorageError with the path, the system's error and which earlier lines are safe on disk. A failed
+/// write is undone by truncating the file, and its lines stay buffered, so that `sync` can be retried when
+/// there is room. If truncation fails too, the reader ignores the torn (incomplete) last line, and the next
+/// writer truncates it.
 class JournalWriter {
  public:
   /// Opens or creates the journal, private to the user, and truncates a torn last line of a killed writer.
@@ -55,6 +55,7 @@ class JournalWriter {
  private:
   void begin(Descriptor opened);
   void require_unbroken() const;
+  /// Marks the written lines as being synced. Returns false if there are none, so that no sync is needed.
   bool start_syncing_lines();
   void finish_sync(int error);
   void append_line(std::string line);
@@ -84,8 +85,8 @@ struct JournalContents {
   /// replaces the earlier one.
   std::vector<Record> records;
   std::vector<Note> notes;
-  /// For each record the number of notes before its line. It identifies the start of the run that wrote the
-  /// record without relying on clocks.
+  /// For each record the number of notes before its line. Each start of a run writes a note, so this number
+  /// shows which start wrote the record. Clocks are not needed for that.
   std::vector<std::size_t> notes_before;
   bool torn = false;  ///< the last line was incomplete and is ignored
   /// The number of complete lines that are ignored: their checksum is absent or wrong, or they are neither

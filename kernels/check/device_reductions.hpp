@@ -13,7 +13,8 @@
 
 namespace gaussweep {
 
-/// A host matrix and its copy on a device. If the host has released the elements, only the device has them.
+/// A host matrix and its copy on a device. `host` always has the numbers of rows and columns. If the host
+/// has released its elements, they are only in `device` (see is_on_host).
 template <class T>
 struct DeviceCopy {
   const HostMatrix<T>* host;
@@ -21,7 +22,7 @@ struct DeviceCopy {
 };
 
 /// Returns the device copies that the verification of a run uses: the unmodified inputs and the answer in
-/// working set `set`.
+/// working set `set`. A working set is one of the copies of the operands in which runs compute (staging.hpp).
 template <class T>
 std::vector<DeviceCopy<T>> device_copies(Staging<T>& staging, const Inputs<T>& inputs,
                                          const Answer<T>& answer, int set);
@@ -50,9 +51,10 @@ struct ColumnShare {
 };
 
 /// Returns reductions on the context's device. A matrix without a device copy is uploaded at its first use
-/// and stays on the device. If a matrix has a device copy, only largest_allowance_ratio reads its elements on
-/// the host. If the context has a group and `copies` is empty, the devices of the group share the columns of
-/// each product. The operands of products are then uploaded to each device.
+/// and stays on the device. For a matrix with a device copy, one reduction still reads the elements on the
+/// host: largest_allowance_ratio, the largest |residual element| divided by its allowed value. If the context
+/// has a group and `copies` is empty, the devices of the group share the columns of each product L R of a
+/// residual. The operands L and R are then uploaded to each device.
 /// @param copies matrices that are on the device already. They must equal the host matrices
 /// @param workspace the maximum bytes of scratch memory for products; if less is free, products use narrower
 /// column blocks
@@ -75,6 +77,9 @@ void start_digest(Context& context, const void* data, std::size_t bytes, unsigne
 
 }  // namespace gaussweep
 
+/// Declares the implementations of one backend, in its namespace `space`. The functions above call those of
+/// the context's backend. The namespace `emulated` has the kernels compiled for the CPU, which run without a
+/// GPU.
 #define GAUSSWEEP_DECLARE_DEVICE_REDUCTIONS(space)                                                    \
   namespace gaussweep::space {                                                                        \
   template <class T>                                                                                  \

@@ -45,8 +45,10 @@ class Exponents {
   std::vector<Divisor> divisors_;
 };
 
-/// A thread's packed operands and the sums of its current tile. tile.hpp defines `edge`, `depth` and the
-/// packed order.
+/// A thread's packed operands and the sums of its current tile. tile.hpp defines the packed order, a tile of
+/// `edge` x `edge` elements, and the `depth` values of k per call of a microkernel. A microtile has
+/// `group_rows` x `group_cols` elements. splits<T> (tile_sums.hpp) is true for double: each element is then
+/// split into a high and a low part.
 template <class T>
 struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;   // doubles per element: high and low part
@@ -55,7 +57,10 @@ struct PackedTile {
   double right[edge * depth * right_parts];
   double column[edge];
   Tile tile;
-  /// Zeroes the sums of the first `rows` rows of the first `columns` columns.
+  /// Zeroes the sums of the first `rows` rows of the first `columns` columns. A sum is high + low + lowest.
+  /// In double, `high` sums the products of high parts, `low` the other products and the rounding errors of
+  /// `high`, and `lowest` the rounding errors of `low`. In float, `high` sums all products, `low` its
+  /// rounding errors.
   void clear(int rows, int columns) {
     for (double* const sums : {tile.high, tile.low, tile.lowest}) {
       for (int c = 0; c < columns; ++c) std::fill_n(sums + c * edge, rows, 0.0);
@@ -99,7 +104,9 @@ class Multiplier {
     const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
     const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
     packed.clear(row_groups * group_rows, col_groups * group_cols);
+    // The k indices (not rows, despite the type) for which both operands may be nonzero.
     const RowRange k_range = operands_.k_range(i, i + rows, j, j + cols);
+    // The microkernel with the longest vectors of this processor.
     static const AddProducts add = splits<T> ? split_products() : plain_products();
     for (std::int64_t k = k_range.begin / depth * depth; k < k_range.end; k += depth) {
       pack_left(i, row_groups, k, packed);
@@ -110,7 +117,9 @@ class Multiplier {
 
  private:
   /// Packs rows of the left operand and columns of the right operand for `depth` values of k, in the order
-  /// that the microkernels expect (tile.hpp).
+  /// that the microkernels expect (tile.hpp). Each element is multiplied by 2^-exponent of its row (or
+  /// column). A Divisor has this power as two factors, `first` and `second`, because it may exceed the range
+  /// of double.
   void pack_left(std::int64_t i, int groups, std::int64_t k, PackedTile<T>& packed) const {
     const int rows = groups * group_rows;
     double first[edge], second[edge];
@@ -123,7 +132,7 @@ class Multiplier {
     double* column = packed.column;
     for (int d = 0; d < depth; ++d) {
       if (k + d < operands_.terms()) {
-        operands_.left.column(i, rows, k + d, column);
+        operands_.left.column(i, rows, k + d, column);  // gives 0 in rows beyond the matrix
       } else {
         std::fill_n(column, rows, 0.0);
       }
@@ -174,19 +183,22 @@ class Multiplier {
   Exponents row_exponents_, col_exponents_;
 };
 
-/// Returns |c - 2^exponent * (element `index` of the tile)|.
+/// Returns |c - 2^exponent * (element `index` of the tile)|. A WideNumber has a separate 64-bit exponent and
+/// therefore cannot overflow (scaled.hpp).
 WideNumber tile_residual(double c, const Tile& tile, int index, std::int64_t exponent) {
   return residual_of(c, tile.high[index], tile.low[index] + tile.lowest[index], exponent);
 }
 
-/// Returns true if the exponent is so small that a residual computed in double has the same bits as in
-/// WideNumber.
+/// Returns true if |exponent| is so small that a residual computed in double has the same bits as one
+/// computed in WideNumber.
 bool is_moderate(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
 
-/// Returns the measure of rows [0, rows) of the tile's column c. Computes it in double, which is faster than
-/// tile_residual and include() and gives the same bits; nullopt if doubles might overflow or underflow.
+/// Returns the measure (maximum or sum) of the residual's |elements| in rows [0, rows) of the tile's column
+/// c. Computes it in double. This is faster than tile_residual and include (tile_sums.hpp), which adds an
+/// element to a measure in WideNumber, and gives the same bits. Returns nullopt for Measure::squares, and if
+/// doubles might overflow or underflow.
 /// @param targets the column of C
 /// @param powers 2^(row exponent), or 0 if this exponent is not moderate
 /// @param exponent the column's exponent
@@ -236,10 +248,11 @@ void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operan
 
 }  // namespace
 
+/// Returns element (i, j) of |C - L R|, where c is this element of C.
 template <class T>
 WideNumber exact_element(const ProductOperands<T>& operands, double c, std::int64_t i, std::int64_t j) {
   ExactSum sum;
-  const RowRange k_range = operands.k_range(i, i + 1, j, j + 1);
+  const RowRange k_range = operands.k_range(i, i + 1, j, j + 1);  // both operands may be nonzero
   sum.add(c, 1);
   for (std::int64_t k = k_range.begin; k < k_range.end; ++k) {
     sum.add(-operands.left.at(i, k), operands.right.at(k, j));

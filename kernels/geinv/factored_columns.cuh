@@ -6,9 +6,11 @@
 /// *tile* has 8 x 8 elements.
 ///
 /// Products D += A B of tiles use the tensor core fragments of triangle_tiles.cuh. A and D hold X transposed:
-/// their rows are columns of X. Lane 4 g + t (0 <= t < 4) therefore has rows 8i + 2t and 8i + 2t + 1 of X in
-/// column g, for every tile i. A lane's finished elements of X are also its elements of the operand A. The
-/// lane stores these elements in a part of shared memory that no other thread reads.
+/// their rows are columns of X. B is a transposed tile of L or U, or of the inverse of a diagonal tile. Lane
+/// 4 g + t (0 <= t < 4) therefore has rows 8i + 2t and 8i + 2t + 1 of X in column g, for every tile i.
+/// Finished elements of X are a product's D, and later products need them as A. In the fragments of
+/// triangle_tiles.cuh, a lane has the same elements of A as of D. The lane therefore stores its elements in a
+/// part of shared memory that no other thread reads.
 ///
 /// Solves with a diagonal tile multiply by the tile's inverse. The inverse of a tile of U may be large. One
 /// refinement step therefore follows, which reduces the error to that of substitution. Products may overflow
@@ -34,7 +36,8 @@ constexpr int square_size = square_order * pitch;
 constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's column
 
 /// The work split: a warp computes `Sets` sets of eight columns of X, and a thread block has `Warps` warps.
-/// While one square is used, `Prefetched` squares are being copied.
+/// While one square is used, `Prefetched` squares are being copied. With several sets, one product multiplies
+/// the 16 columns of two sets, so their number is even.
 template <int Sets, int Warps, int Prefetched>
 struct WorkSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
@@ -42,6 +45,8 @@ struct WorkSplit {
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
   static_assert(square_order * pairs % threads == 0, "all threads copy the same number of pairs");
 
+  /// Returns the shared memory of a thread block: the squares' buffers, the inverses of the diagonal tiles of
+  /// L and of U, and `saved` elements. These are the finished elements of X that later squares need.
   static std::size_t shared_bytes(int n) {
     const int squares = (n + square_order - 1) / square_order,
               saved = squares > 1 ? squares * square_order * columns : 0;
@@ -85,6 +90,9 @@ class Columns {
     }
   }
 
+  /// Computes the columns. lu::SquareOrder visits the squares of L from the top down, then those of U from
+  /// the bottom up. The squares pass through a ring of Split::prefetched + 1 buffers. `stage` is the index of
+  /// the current square's buffer.
   __device__ void invert() {
     lu::SquareOrder next(first_square_, squares_), current = next;
     GAUSSWEEP_UNROLL
@@ -97,6 +105,7 @@ class Columns {
       }
       simt::await_copy_groups<(Split::prefetched > 1 ? Split::prefetched - 1 : 0)>();
       __syncthreads();
+      // The buffer before `stage` in the ring is free: all threads have used the previous square.
       if (Split::prefetched > 0) start_copies(next, stage == 0 ? Split::prefetched : stage - 1);
       process(current, shared_ + stage * square_size);
       stage = stage == Split::prefetched ? 0 : stage + 1;
@@ -142,6 +151,7 @@ class Columns {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
     if (!is_diagonal) return subtract(current, square);
+    // The order visits the last diagonal square once, for both the forward and the back substitution.
     const bool solves_upper = !current.is_forward() || current.is_last_row();
     const int warp = static_cast<int>(threadIdx.x) / 32;
     if (current.is_forward() && warp == 0) lu::invert_diagonal_tiles(square, inverses(Triangle::l));
@@ -216,6 +226,7 @@ class Columns {
       GAUSSWEEP_UNROLL
       for (int s = 0; s < 2 * Split::sets; s += 4) {
         double sum[4] = {d[s], d[s + 1], d[s + 2], d[s + 3]};
+        // `a` has pairs A(g, 2t), A(g, 2t + 1) per set; multiply_16x8 needs A(g, 2t), A(g + 8, 2t) first.
         const double a_pairs[4] = {a[s], a[s + 2], a[s + 1], a[s + 3]};
         lu::multiply_16x8(sum, a_pairs, b);
         GAUSSWEEP_UNROLL
@@ -235,7 +246,7 @@ class Columns {
     load_tile(square + tile_order * k * pitch + tile_order * i, pitch, b);
     multiply(a_[i], negated_x, b);
   }
-  /// Subtracts the products of a square off the diagonal.
+  /// Subtracts the products of a square off the diagonal from a_.
   __device__ void subtract(const lu::SquareOrder& current, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles_per_square; ++k) {
@@ -364,9 +375,13 @@ class Columns {
   double* x_;
   bool is_singular_;
   double* shared_;
-  bool packed_;                       ///< pairs of elements are aligned for one access of 16 bytes
-  int target_columns_[Split::sets];   ///< the columns of X that the thread stores to, or -1
-  TileElements a_[tiles_per_square];  ///< the thread's right-hand sides, then answers, in a row of squares
+  bool packed_;  ///< true if n and the addresses are such that all columns are aligned to 16 bytes
+  /// The columns of X that the thread stores to, one per set; -1 beyond column n. Column j of U^-1 L^-1 is
+  /// column pivot_rows_[j] of X, because X = U^-1 L^-1 P.
+  int target_columns_[Split::sets];
+  /// The thread's elements in the current row of squares: first the right-hand sides, finally the answers.
+  /// They are D of the products that are subtracted, and A of the products with inverses of diagonal tiles.
+  TileElements a_[tiles_per_square];
 };
 
 /// Computes the columns of one thread block. Thread blocks of one system have consecutive indices, so that

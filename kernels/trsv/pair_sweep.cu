@@ -13,10 +13,11 @@
 /// none. The diagonal is read first (stage "diagonal"). If it has a zero, info is the index, from 1, of the
 /// first one, and the answer is not finite.
 ///
-/// Error: let D contain the 2 x 2 triangles on the diagonal of A. Then |b - A x| is of the order n u |D|
-/// |D^-1 A| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5, for the
-/// systems with D and with D^-1 A). The bound exceeds the bound of substitution by up to the condition number
-/// of these triangles.
+/// Error: let D be the block diagonal matrix of the 2 x 2 triangles on the diagonal of A. Then |b - A x| is
+/// of the order n u |D| |D^-1 A| |x|. This combines two bounds of theorem 8.5 (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 2nd ed.). One is for the systems with D, the other for the system with
+/// D^-1 A. The combined bound may be larger than that of substitution, by a factor of up to the largest
+/// condition number of these triangles.
 
 #include "kernels/tables.hpp"
 #include "kernels/trsv/triangle_steps.cuh"
@@ -41,7 +42,7 @@ void trsv_pair_sweep(Context& context, Operands<T>& op, const Parameters&) {
   constexpr unsigned threads = 128;
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
-  context.stage("triangles");
+  context.stage("triangles");  // the 2 x 2 triangles on the diagonal, one per pair of rows
   const LowerSystem<T> s(op);
   solve_all_pairs(context, s);
   context.stage("columns");

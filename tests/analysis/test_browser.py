@@ -18,6 +18,7 @@ TOP = 120  # after a click, the heading must be at most this number of pixels be
 
 
 def several_problems():
+    """Returns records of all METHODS on one GPU. fixture.Night makes the synthetic records of one results file."""
     night = fixture.Night("browser")
     for problem, names in METHODS.items():
         for i, method in enumerate(names.split()):
@@ -63,6 +64,7 @@ class BrowserTest(unittest.TestCase):
         for window in WINDOWS:
             self.open(*window)
             hashes = self.browser.execute_script("return [...document.querySelectorAll('nav a')].map((a) => a.hash)")
+            # One link per problem, and at least three to other sections.
             self.assertGreaterEqual(len(hashes), len(METHODS) + 3)
             for target in hashes:
                 with self.subTest(window=window, target=target):
@@ -79,6 +81,7 @@ class BrowserTest(unittest.TestCase):
     def test_nothing_but_tables_scrolls_sideways(self):
         for window in WINDOWS:
             self.open(*window)
+            # The navigation's height without its content and its top border: the scrollbar and the bottom border.
             too_wide, bar = self.browser.execute_script(
                 "const page = document.documentElement, nav = document.querySelector('nav');"
                 "return [page.scrollWidth - page.clientWidth, nav.offsetHeight - nav.clientHeight - nav.clientTop]"
@@ -132,6 +135,8 @@ class BrowserTest(unittest.TestCase):
         self.assertGreater(painted, 1000)
 
     def test_both_axes_of_a_single_point_have_two_ticks(self):
+        """A double click on a name in the legend hides all other series. The test records the texts that are drawn
+        then, with their alignments."""
         self.open(*WINDOWS[0])
         texts = self.browser.execute_async_script(
             "const done = arguments[0], texts = [], context = CanvasRenderingContext2D.prototype;"
@@ -145,10 +150,13 @@ class BrowserTest(unittest.TestCase):
             "await frame(); context.fillText = fill; done(texts); })();"
         )
         for align in ("center", "right"):  # the x axis and the y axis
-            ticks = {text for of, text in texts if of == align and text.replace(".", "").isdigit()}
+            ticks = {text for drawn, text in texts if drawn == align and text.replace(".", "").isdigit()}
             self.assertGreaterEqual(len(ticks), 2, texts)
 
     def test_hiding_a_series_unfades_the_others(self):
+        """The first click hides a series; this picture is the expected one. The second click shows the series again.
+        Then the mouse enters its name, which fades the other series. The third click hides it and must end the
+        fading."""
         self.open(*WINDOWS[0])
         is_equal = self.browser.execute_async_script(
             "const done = arguments[0], box = [...document.querySelectorAll('.canvas')].find((c) => c.clientWidth);"
