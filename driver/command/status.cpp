@@ -108,6 +108,10 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   std::smatch match;
   if (std::regex_search(status.advice, match, output_option))
     status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
+  if (!status.running) {
+    if (const std::int64_t job = job_without_output(directory, newest_job_output(directory)); job > 0)
+      status.advice = fmt::format("job {} was submitted and has no output yet; squeue shows its state", job);
+  }
   if (!status.running && status.exit_code == exit_stopped) {
     // A node failure reaches the ranks as a signal; only Slurm knows its cause.
     const std::filesystem::path output = newest_job_output(directory);
