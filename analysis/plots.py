@@ -173,14 +173,18 @@ def unpassed(drawn, xlabel=None):
 
 
 def _bad(points, rank, name, xlabel):
-    """Returns words for the points with one status, such as "crout with blocks 4 at n = 32 and 64 (2 of 6 points)".
-    `rank`: the status as an index of UNPASSED."""
+    """Returns words for the points with one status, such as "crout with blocks 4 at n = 32 and 64 (2 of 6 points)". The
+    total counts the points with the named parameters and n. `rank`: the status as an index of UNPASSED."""
     bad = points[points["rank"] == rank]
     of_bad, of_all = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
     differ = {k: found for k, found in of_bad.items() if set(found) < set(of_all[k])} if all(bad["setting"]) else {}
+    named = {(k, value) for k, found in differ.items() for value in found}
+    counts = [len(named & {word.partition("=")[::2] for word in words.split()}) for words in points["setting"]]
+    points = points[np.equal(counts, len(differ))]
     words = f"{name} with {_chosen(differ)}" if differ else name
     if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
         words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
+        points = points[points["x"].isin(bad["x"])]
     notes = [] if len(bad) == len(points) else [f"{len(bad)} of {counted(len(points), 'point')}"]
     notes += [f"shown: {listed(bad['shown'].replace('', 'all trials').unique())}"] if any(bad["shown"]) else []
     return f"{words} ({'; '.join(notes)})" if notes else words

@@ -394,7 +394,7 @@ class FiguresTest(unittest.TestCase):
     def test_captions_name_methods_once_and_the_configurations_that_failed(self):
         night = fixture.Night("failures")
         for n, nrhs, blocks in itertools.product((64, 128), (1, 3), (1, 4, 8)):
-            status = "pass" if blocks == 1 else "failed"
+            status = "pass" if blocks == 1 or (n, nrhs, blocks) == (64, 1, 4) else "failed"
             stages = [("factor", 1, 0.6, 0.5), ("solve", 1, 0.4, 0.5)]
             more = {"parameters": {"blocks": blocks, "order": "rows"}, "gpu": GPU, "nrhs": nrhs, "stages": stages}
             more["key"] = f"{n} {nrhs} {blocks}"
@@ -402,7 +402,7 @@ class FiguresTest(unittest.TestCase):
             night.trial("gesv", "lapack", n, 1e-7 * n, nrhs=nrhs, parameters={"tolerance": 0.0}, key=f"{n} {nrhs}")
         plots = drawn(night)
         ((_, _, caption),) = [plot for name, plot in plots.items() if name.startswith("time-")]
-        self.assertIn("Failed: crout with blocks 4 or 8 at n = 64 and 128 (8 of 12 points).", caption)
+        self.assertIn("Failed: crout with blocks 4 or 8 at n = 64 and 128 (7 of 8 points).", caption)
         self.assertIn("Parameters: crout: blocks 1, order rows; lapack (CPU): tolerance 0.", caption)
         self.assertIn("Faint marks: other configurations (blocks 4 or 8).", caption)
         ((_, _, caption),) = [plot for name, plot in plots.items() if name.startswith("stages-")]
