@@ -528,7 +528,8 @@ def gain(base, rows):
 def speedups(records, name, values):
     """Returns the trials for which other trials differ only in the value of the parameter `name`. `values`: the
     parameter's column. Adds the speedup over the trial with the smallest value (`base`), and the interval of the
-    speedup from the quartiles of both times. `rest`: the other parameters as text."""
+    speedup from the quartiles of both times, which for the base itself is 1 to 1. `rest`: the other parameters as text.
+    """
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])
@@ -540,7 +541,8 @@ def speedups(records, name, values):
     rows = rows[group["value"].transform("nunique") > 1]
     group = rows.groupby(key, sort=False, observed=True)
     first = group[["seconds_q1", "seconds_median", "seconds_q3", "value"]].transform("first")
-    speedup, low, high = gain(first, rows)
+    speedup, *ends = gain(first, rows)
+    low, high = (end.mask(rows["value"] == first["value"], 1) for end in ends)
     return rows.assign(base=first["value"], speedup=speedup, speedup_low=low, speedup_high=high)
 
 

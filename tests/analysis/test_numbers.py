@@ -208,6 +208,9 @@ class NumbersTest(unittest.TestCase):
             )
             blocks = [self.parameters[i].get("blocks", 0) for i in np.flatnonzero(accepted)]
             self.assertEqual(row["status"] == "pass", max(blocks, default=0) > 1, row)
+        for name in [name for name in self.page.data if name.startswith("speedup-blocks-")]:
+            first = next(csv.DictReader(io.StringIO(self.page.data[name])))
+            self.assertEqual([float(first[column]) for column in ("y", "low", "high")], [1, 1, 1], name)
 
     def test_roofline_shares(self):
         peaks = {d["gpu_uuid"]: d for d in self.d}
