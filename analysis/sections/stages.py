@@ -6,7 +6,7 @@ import numpy as np
 from ..captions import matrices
 from ..frames import AT_LARGEST, LARGEST, at_largest, has_several, on_device, panels, slug, stage_rows, verdict_rank
 from ..page import number, percent, seconds, whole
-from ..plots import Plot, Series
+from ..plots import Plot, Series, listed
 
 LEAST_SHARE = 0.03  # stages with a smaller fraction of the time are not drawn; the table has all
 
@@ -34,7 +34,7 @@ def stages(page, results):
     is_drawn = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
     # A method with a single stage is drawn only if it has an occupancy.
     is_drawn = is_drawn.groupby(rows["trial"]).transform("any")
-    page.plots(_profile(*panel) for panel in panels(rows[is_drawn]))
+    page.plots(_profile(*panel, rows[~is_drawn]) for panel in panels(rows[is_drawn]))
     page.table(
         "stages",
         rows,
@@ -54,11 +54,14 @@ def stages(page, results):
     page.plots(_occupancy_over_size(results))
 
 
-def _profile(problem, precision, device, group):
+def _profile(problem, precision, device, group, hidden):
     """Returns the plot of one panel (see `frames.panels`): bars with each stage's fraction of the time and its
-    occupancy."""
+    occupancy. `hidden`: the rows of all panels that are not drawn."""
     is_large = group["share"] >= LEAST_SHARE
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
+    hidden = hidden.merge(group[["problem", "precision", "device"]])["method"].unique()
+    if len(hidden):
+        note = f"{note} Methods with one stage and no occupancy are not shown: {listed(hidden)}.".lstrip()
     group = group[is_large]
     operands = np.where((group["operands"] != "") & has_several(group["operands"]), ", " + group["operands"], "")
     sizes, matrix_names = group["size"].unique(), group["matrix_full"].unique()

@@ -252,6 +252,8 @@ class DrawnTest(unittest.TestCase):
             page = page_of(night)
             self.assertEqual(len(page.figures["stages"]), drawn)
             self.assertEqual(page.text.count('style="width:50.0%"'), 2 * drawn, "of 100 %")
+        night.trial("gesv", "serial", 128, 1e-3, stages=[("solve", 1, 1e-3, np.nan)])
+        self.assertIn("are not shown: serial.", page_of(night).words("stages"))
 
     def test_map_shows_which_method_passes_on_which_matrix(self):
         page = page_of(matrices())
