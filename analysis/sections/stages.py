@@ -59,7 +59,8 @@ def _profile(problem, precision, device, group, hidden):
     occupancy. `hidden`: the rows of all panels that are not drawn."""
     is_large = group["share"] >= LEAST_SHARE
     note = "" if is_large.all() else f"Stages below {LEAST_SHARE:.0%} of the time are not shown.".replace("%", " %")
-    hidden = hidden.merge(group[["problem", "precision", "device"]])["method"].unique()
+    hidden = hidden.merge(group[["problem", "precision", "device"]])["method"]
+    hidden = hidden[~hidden.isin(group["method"])].unique()  # a method may have one stage with some operands only
     if len(hidden):
         note = f"{note} Methods with one stage and no occupancy are not shown: {listed(hidden)}.".lstrip()
     group = group[is_large]

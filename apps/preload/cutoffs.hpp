@@ -17,8 +17,9 @@ struct Task {
   bool is_transposed = false;  ///< solves with a transposed triangle
 };
 
-/// Up to this number of right-hand sides, libgaussweep's getrs and trsm are faster than the vendor's.
-constexpr std::int64_t few_rhs = 128;
+/// Up to this number of right-hand sides, libgaussweep's getrs and trsm are faster than the vendor's. With
+/// more, getrs of order 16384 would need more memory than StreamHandle::scratch_bytes.
+constexpr std::int64_t few_rhs = 96;
 
 /// Returns false if gaussweep is faster on no device. Callers check this first, because finding the device of
 /// a stream takes longer.

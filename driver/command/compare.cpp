@@ -462,8 +462,9 @@ std::string no_pair_words(const Sides& sides, const Comparison& comparison, Form
         format == Format::json ? "" : "; without --same-models they are shown next to each other");
   }
   if (sides.repeated > 0)
-    return fmt::format("have {} in common, which count for new only: no other run of these trials is left",
-                       counted(sides.repeated, "record"));
+    return fmt::format(
+        "have {} in common, which count for new only: base has no other run of them on the models of new",
+        counted(sides.repeated, "record"));
   return fmt::format(
       "have no trial in common: nothing can be compared. All must come from plans that share methods, "
       "backends, sizes, parameters and matrices. {}",

@@ -44,6 +44,16 @@ struct StatusOptions {
   bool watches = false;
 };
 
+/// Returns true unless the file was last written before the start of a run.
+/// @param started the time of the start; if it is malformed, the result is true
+bool was_written_since(const std::filesystem::path& file, const std::string& started) {
+  constexpr double max_skew = 5;  // seconds between the clocks of two machines
+  std::error_code error;
+  const auto written = std::filesystem::last_write_time(file, error);
+  const std::chrono::duration<double> age = std::filesystem::file_time_type::clock::now() - written;
+  return error || !(age.count() > epoch_seconds() - parse_time(started) + max_skew);
+}
+
 /// Reads the status of one run directory.
 /// @param failures maximum number of failures to list
 /// @throws io::InputError if the directory has no readable journal, unless a Slurm job has just started in it
@@ -108,22 +118,26 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   std::smatch match;
   if (std::regex_search(status.advice, match, output_option))
     status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
+  const std::filesystem::path output = newest_job_output(directory);
   if (!status.running) {
-    if (const std::int64_t job = job_without_output(directory, newest_job_output(directory)); job > 0)
-      status.advice = fmt::format("job {} was submitted and has no output yet; squeue shows its state", job);
+    if (const std::int64_t job = job_without_output(directory, output); job > 0)
+      status.advice = fmt::format(
+          "job {} was submitted and has no output yet; squeue shows its state. If it does not list the job, "
+          "{}",
+          job, status.advice);
   }
-  if (!status.running && status.exit_code == exit_stopped) {
+  const bool is_of_last_start = was_written_since(output, status.started);
+  if (!status.running && status.exit_code == exit_stopped && is_of_last_start) {
     // A node failure reaches the ranks as a signal; only Slurm knows its cause.
-    const std::filesystem::path output = newest_job_output(directory);
     if (const std::string line = read_job_output(output).cancelled; !line.empty())
       status.remarks.push_back(fmt::format("{}: {}", output.string(), line));
   }
   if (!status.running && !status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
-    const std::filesystem::path output = newest_job_output(directory);
     for (const std::filesystem::path& log : {directory / "logs/rank-0.log", output}) {
       const std::string cause = read_job_output(log).write_error;
-      if (!cause.empty()) status.reason = fmt::format("{} ({})", cause, log.string());
+      if (!cause.empty() && (log != output || is_of_last_start))
+        status.reason = fmt::format("{} ({})", cause, log.string());
     }
     if (status.reason.empty() && !output.empty()) {
       status.remarks.push_back(fmt::format(

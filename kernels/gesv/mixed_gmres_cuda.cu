@@ -31,7 +31,7 @@
 /// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
 /// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
 /// half-precision numbers per row and per column (split operands), 63 vectors per right-hand side, and
-/// partial sums of products. From 9 right-hand sides on, the workspace also has inverted diagonal blocks of
+/// partial sums of products. From 33 right-hand sides on, the workspace also has inverted diagonal blocks of
 /// the factors. If float is not tried, the workspace is that of gesv/recursive. The history in
 /// Context::report holds, per iteration, the largest 2-norm of a residual, scaled so that it bounds |b - A x|
 /// / (|A| |x|). The convergence in the report is `converged`, or none after a fallback. `info` is 0, or that

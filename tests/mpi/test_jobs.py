@@ -558,8 +558,11 @@ class Begin(SweepTest):
         log.parent.mkdir()
         log.write_text(f"gaussweep: {cause}. {advice}\narray.sbatch: gaussweep ended with exit code 3\n")
         self.assertIn(f"State:   ended: {cause} ({log}); go on with ", self.ran(["status", shard]).stdout)
+        os.utime(log, (0, 0))  # of an earlier start
         (log.parent / "submitted").write_text("9\n")
-        self.assertIn("; job 9 was submitted and has no output yet", self.ran(["status", shard]).stdout)
+        stdout = self.ran(["status", shard]).stdout
+        self.assertIn("; job 9 was submitted and has no output yet", stdout)
+        self.assertNotIn("No space left", stdout)
         both = self.ran(["status", shard, self.sweep(self.plan(HOST), output="other")]).stdout
         self.assertIn(f"Note:    {shard}: ended: {cause} ({log})\n", both)
         log.write_text(f"{log.read_text()}array.sbatch: job 8_1, start 1, on n1\n")
