@@ -558,11 +558,6 @@ class Begin(SweepTest):
         log.parent.mkdir()
         log.write_text(f"gaussweep: {cause}. {advice}\narray.sbatch: gaussweep ended with exit code 3\n")
         self.assertIn(f"State:   ended: {cause} ({log}); go on with ", self.ran(["status", shard]).stdout)
-        os.utime(log, (0, 0))  # of an earlier start
-        (log.parent / "submitted").write_text("9\n")
-        stdout = self.ran(["status", shard]).stdout
-        self.assertIn("; job 9 was submitted and has no output yet", stdout)
-        self.assertNotIn("No space left", stdout)
         both = self.ran(["status", shard, self.sweep(self.plan(HOST), output="other")]).stdout
         self.assertIn(f"Note:    {shard}: ended: {cause} ({log})\n", both)
         log.write_text(f"{log.read_text()}array.sbatch: job 8_1, start 1, on n1\n")
@@ -573,6 +568,12 @@ class Begin(SweepTest):
         with open(file.name, "a", encoding="utf-8") as file:
             file.write("2026-03-02 12:00:00 info: 1 trial, 1 to do, 1 rank, backend host, into x\n")
         self.assertIn("its end is not recorded (it was killed, or", self.ran(["status", shard]).stdout)
+        log.write_text(f"gaussweep: {cause}. {advice}\n")
+        os.utime(log, (0, 0))  # of an earlier start
+        (log.parent / "submitted").write_text("9\n")
+        stdout = self.ran(["status", shard]).stdout
+        self.assertIn("; job 9 was submitted and has no output yet", stdout)
+        self.assertNotIn("No space left", stdout)
 
     def test_the_status_of_a_stopped_job_quotes_slurm(self):
         directory = self.sweep(self.plan(HOST), "--time-limit", "0.001", "--grace", "0", code=5)

@@ -55,7 +55,9 @@ class RuleTest(SweepTest):
         out = self.sweep(plan, "--backend", "host")
         self.assertIn("note: trials of gemm with operands that are not square", self.ran(["rule", out]).stderr)
         with h5py.File(out / "results.h5", "r+") as file:
-            file["records/seconds_min"][:] = file["records/seconds_median"][:] / 3
+            records = file["records"][:]
+            records["seconds_min"] = records["seconds_median"] / 3
+            file["records"][:] = records
         self.assertIn("note: the median of 2 of 2 times", self.ran(["rule", out / "results.h5"]).stderr)
         self.assertIn(
             "no trial with square operands passed", self.ran(["rule", out, "--problem", "gemm"], code=2).stderr
