@@ -8,8 +8,6 @@ import sys
 import unittest
 import zlib
 
-import h5py
-
 from harness import SOURCE, SweepTest, run
 
 PLAN = """
@@ -54,11 +52,6 @@ class RuleTest(SweepTest):
         plan = self.plan(f"name: products\nsweep: [{squares}, {products}]\n")
         out = self.sweep(plan, "--backend", "host")
         self.assertIn("note: trials of gemm with operands that are not square", self.ran(["rule", out]).stderr)
-        with h5py.File(out / "results.h5", "r+") as file:
-            records = file["records"][:]
-            records["seconds_min"] = records["seconds_median"] / 3
-            file["records"][:] = records
-        self.assertIn("note: the median of 2 of 2 times", self.ran(["rule", out / "results.h5"]).stderr)
         self.assertIn(
             "no trial with square operands passed", self.ran(["rule", out, "--problem", "gemm"], code=2).stderr
         )
