@@ -224,7 +224,7 @@ void print_notes(const Comparison& comparison, const std::string& command) {
   fmt::print("\n{}", paragraph(count_sentence(comparison, command), width));
   for (const std::string& sentence : unclear_sentences(comparison))
     fmt::print("{}", paragraph(one_line_printable(sentence), width));
-  fmt::print("{}", paragraph(regression_words(comparison), width));
+  fmt::print("{}", paragraph(regression_text(comparison), width));
 }
 
 /// Prints the tables and notes of a comparison. @param shown the comparison with only the pairs to list
@@ -390,7 +390,8 @@ void print_models(const ModelComparison& comparison, const CompareOptions& optio
                          prose));
   }
   fmt::print("\n{}\n", render_text(limits_table(comparison), width));
-  for (const std::string& sentence : sample_words(comparison)) fmt::print("{}", paragraph(sentence, prose));
+  for (const std::string& sentence : sample_sentences(comparison))
+    fmt::print("{}", paragraph(sentence, prose));
   if (comparison.only_base + comparison.only_new > 0) {
     fmt::print("{}",
                paragraph(fmt::format("Not compared: {} that passed only on {}, {} only on {}.",
@@ -449,7 +450,7 @@ int print_model_comparisons(std::vector<io::Results> sets, const std::set<std::s
 
 /// Returns the reason why two sets have no pair: different GPU or CPU models or threads, or different trials.
 /// Programs that read JSON, such as the report, get no hint about options.
-std::string no_pair_words(const Sides& sides, const Comparison& comparison, Format format) {
+std::string no_pair_text(const Sides& sides, const Comparison& comparison, Format format) {
   const Comparison on_all_places = compare(sides.base, sides.now, /*rules=*/{});
   if (!on_all_places.pairs.empty()) {
     const Pair& pair = on_all_places.pairs.front();
@@ -487,7 +488,7 @@ int compare_to_stdout(const CompareOptions& options) {
   const Comparison comparison = compare(sides.base, sides.now, rules);
   if (comparison.pairs.empty()) {
     throw UsageError(
-        fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_words(sides, comparison, format)));
+        fmt::format("{} {}", fmt::join(options.sets, " and "), no_pair_text(sides, comparison, format)));
   }
   if (comparison.is_same_plan && comparison.only_base > 0) {
     RunParts parts;
@@ -558,9 +559,9 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   auto* only = sub->add_option("--only", options->only, "Show only these trials")
                    ->delimiter(',')
                    ->allow_extra_args(false);
-  allow_words(*only, kinds);
-  allow_words(*sub->add_option("--sort", options->sort, "Order of the trials; -COLUMN: descending"),
-              {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
+  allow_values(*only, kinds);
+  allow_values(*sub->add_option("--sort", options->sort, "Order of the trials; -COLUMN: descending"),
+               {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
   allow_whole(*sub->add_option("--limit", options->limit, "Show this many rows of each table; 0: all")
                    ->capture_default_str(),
               0, max_rows);

@@ -163,12 +163,12 @@ void add_export_command(CLI::App& app, Commands&) {
   sub->add_option("paths", options->paths,
                   "Run directories, directories of run directories, results files or journals")
       ->required();
-  allow_words(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
-              {"csv", "json", "jsonl", "junit", "sqlite"});
+  allow_values(*sub->add_option("--format", options->format, "Format [by the ending of -o, otherwise csv]"),
+               {"csv", "json", "jsonl", "junit", "sqlite"});
   CLI::Option* table = sub->add_option(
       "--table", options->table,
       "The table to write; its column `trial` is a row number in the table `records` with the same filters");
-  allow_words(*table->capture_default_str(), io::data_table_names());
+  allow_values(*table->capture_default_str(), io::data_table_names());
   add_filter_options(*sub, options->filter);
   add_output(*sub, options->output, "The file [standard output]");
   sub->add_flag("--force", options->force, "Replace the file if it exists");

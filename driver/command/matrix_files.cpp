@@ -173,7 +173,7 @@ std::string info_text(const io::MatrixInfo& info) {
 namespace {
 
 /// Describes the diagonal: zeros and dominance.
-std::string diagonal_words(const MatrixFacts& facts) {
+std::string diagonal_text(const MatrixFacts& facts) {
   std::string zeros = "no zeros";
   if (facts.zero_diagonals > 0) {
     zeros = fmt::format("{} zero{}, the first in row {}", facts.zero_diagonals,
@@ -196,7 +196,7 @@ int digits_left(double condition, Precision precision) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(condition * roundoff_of(precision)))));
 }
 
-std::string condition_words(const Conditioning& found, double largest) {
+std::string condition_text(const Conditioning& found, double largest) {
   if (found.zero_pivot > 0) return fmt::format("singular: pivot {} is exactly 0", found.zero_pivot);
   if (!(found.condition <= max_condition(Precision::float64))) {
     return fmt::format("{:.2g} in the 1-norm, estimated: singular to double's precision", found.condition);
@@ -211,7 +211,7 @@ std::string condition_words(const Conditioning& found, double largest) {
 
 /// Describes the pattern of nonzeros: diagonal, triangular or banded. Returns an empty text for other
 /// matrices.
-std::string shape_words(const MatrixFacts& facts) {
+std::string shape_text(const MatrixFacts& facts) {
   if (!facts.is_square()) return {};
   if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return "diagonal";
   if (facts.is_triangular()) return fmt::format("{} triangular", to_string(facts.triangle()));
@@ -220,7 +220,7 @@ std::string shape_words(const MatrixFacts& facts) {
                      facts.upper_bandwidth);
 }
 
-std::string symmetry_words(const InspectedMatrix& matrix) {
+std::string symmetry_text(const InspectedMatrix& matrix) {
   const MatrixFacts& facts = matrix.facts;
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
@@ -246,15 +246,15 @@ std::string properties_text(const InspectedMatrix& matrix) {
           ? fmt::format("all {}", facts.nonzeros)
           : fmt::format("{} ({})", facts.nonzeros, to_text(Cell(share), Style::percent));
   std::string text = fmt::format("Nonzeros:  {}, the largest {:.4g}\n", count, facts.largest);
-  if (const std::string shape = shape_words(facts); !shape.empty()) text += "Shape:     " + shape + "\n";
+  if (const std::string shape = shape_text(facts); !shape.empty()) text += "Shape:     " + shape + "\n";
   text += fmt::format("Norms:     1-norm {}, infinity {}, Frobenius {}\n", norm_text(facts.norm_1),
                       norm_text(facts.norm_inf), norm_text(facts.norm_frobenius));
   if (!facts.is_square()) return text;
-  text += fmt::format("Symmetric: {}\n", symmetry_words(matrix));
-  text += fmt::format("Diagonal:  {}\n", diagonal_words(facts));
+  text += fmt::format("Symmetric: {}\n", symmetry_text(matrix));
+  text += fmt::format("Diagonal:  {}\n", diagonal_text(facts));
   text += fmt::format("Condition: {}\n",
                       matrix.conditioning
-                          ? condition_words(*matrix.conditioning, facts.largest)
+                          ? condition_text(*matrix.conditioning, facts.largest)
                           : fmt::format("not estimated beyond n = {} (--condition)", max_factored));
   return text;
 }

@@ -83,9 +83,10 @@ void add_methods_command(CLI::App& app, Commands& commands) {
                                                             {"cuda", method_template_cuda},
                                                             {"header", method_header},
                                                             {"plan", method_template_plan}};
-  allow_words(*sub->add_option("--template", options->template_name,
-                               "Print a method to begin with, the header that it includes, or a plan for it"),
-              {"c", "cuda", "header", "plan"});
+  allow_values(
+      *sub->add_option("--template", options->template_name,
+                       "Print a method to begin with, the header that it includes, or a plan for it"),
+      {"c", "cuda", "header", "plan"});
   sub->callback([options, &commands] {
     if (!options->template_name.empty()) {
       fmt::print("{}", templates.at(options->template_name));

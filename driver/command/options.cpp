@@ -113,7 +113,7 @@ void check_measurements_kept(const fs::path& path, const std::vector<std::string
 
 }  // namespace
 
-void allow_words(CLI::Option& option, const std::vector<std::string>& words) {
+void allow_values(CLI::Option& option, const std::vector<std::string>& words) {
   const auto check = [words](const std::string& text) -> std::string {
     if (std::find(words.begin(), words.end(), text) != words.end()) return {};
     return fmt::format("'{}'; {}allowed: {}", text, io::nearest_hint(text, words), fmt::join(words, ", "));
@@ -154,13 +154,13 @@ void refuse_empty(CLI::Option& option) {
 }
 
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& names) {
-  allow_words(*command.add_option("--format", format, "Format of the output")->capture_default_str(), names);
+  allow_values(*command.add_option("--format", format, "Format of the output")->capture_default_str(), names);
 }
 
 void add_backend(CLI::App& command, std::string& backend, const std::string& help) {
   std::vector<std::string> names = enum_names<Backend>();
   names.insert(names.begin(), "auto");
-  allow_words(*command.add_option("--backend", backend, help)->capture_default_str(), names);
+  allow_values(*command.add_option("--backend", backend, help)->capture_default_str(), names);
 }
 
 void add_library_option(CLI::App& command, std::vector<std::string>& paths) {

@@ -67,7 +67,7 @@ struct PlanRow {
     largest.host_bytes = std::max(largest.host_bytes, need.host_bytes);
   }
 
-  std::string time_words(const TimeSource& source) const {
+  std::string time_text(const TimeSource& source) const {
     if (source.like.empty()) return duration_text(seconds.likely);
     if (skipped + unknown == trials) return unknown > 0 ? "unknown" : "";
     return range_text(seconds) + (unknown > 0 ? fmt::format(", and {} unknown", unknown) : "");
@@ -138,14 +138,14 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                    {"about", "ABOUT"}};
   for (const auto& [name, row] : rows) {
     table.rows.push_back({name, static_cast<std::int64_t>(row.trials), static_cast<std::int64_t>(row.skipped),
-                          row.largest.device_bytes, row.largest.host_bytes, row.time_words(source)});
+                          row.largest.device_bytes, row.largest.host_bytes, row.time_text(source)});
   }
   const std::string time =
       source.like.empty()
           ? fmt::format(
                 "about {}, a rough guess without measurements (--like RUN estimates from an earlier run)",
-                all.time_words(source))
-          : fmt::format("{}, by {}{}", all.time_words(source), source.like,
+                all.time_text(source))
+          : fmt::format("{}, by {}{}", all.time_text(source), source.like,
                         all.unknown > 0 ? " (unknown: it has no similar trials)" : "");
   fmt::print(
       "{}{}", render_text(table, output_width()),
@@ -378,7 +378,7 @@ void add_plan_command(CLI::App& app, Commands& commands) {
                                  "I/N: only the trials of the I-th of N parts, as for run"));
   // The value of --template if the user gives none.
   constexpr const char* first_plan = "first";
-  allow_words(
+  allow_values(
       *plan->add_option("--template", options->template_name,
                         "Print a plan to begin with, with comments; rule: what gaussweep rule learns from")
            ->expected(0, 1)
@@ -386,8 +386,8 @@ void add_plan_command(CLI::App& app, Commands& commands) {
       {first_plan, "rule"});
   plan->add_flag("--schema", options->schema, "Print a JSON schema of plans, for editors");
   plan->add_flag("--explain", options->explain, "Show every trial, with all defaults filled in");
-  allow_words(*plan->add_option("--format", options->format, "How to show --explain")->capture_default_str(),
-              {"table", "csv", "json"});
+  allow_values(*plan->add_option("--format", options->format, "How to show --explain")->capture_default_str(),
+               {"table", "csv", "json"});
   plan->callback([options, &commands] {
     if (!options->template_name.empty()) {
       fmt::print("{}", options->template_name == "rule" ? rule_plan_template : plan_template);

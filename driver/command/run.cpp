@@ -59,7 +59,7 @@ void refine(RunOptions& options, bool resumes, Registry& registry) {
 /// Counts the crossovers by their state: "12 crossovers: 9 known to 3 %, 2 where both methods tie, 1 not
 /// refined". A bracket has the two neighbouring orders around one crossover (rule/refine.hpp). The crossover
 /// is known if these differ by at most 3 %.
-std::string crossover_words(const io::Results& results) {
+std::string crossover_text(const io::Results& results) {
   std::size_t known = 0, ties = 0, open = 0;
   const std::vector<Bracket> brackets = brackets_of(results);
   for (const Bracket& each : brackets) {
@@ -178,8 +178,8 @@ void add_run_command(CLI::App& app, Commands& commands) {
                        refines = settings.refines](const io::JournalContents& journal) {
       if (refines)
         spdlog::info("{}; {}", counted(journal.records.size(), "record"),
-                     crossover_words(results_of(journal)));
-      spdlog::info("{}", run_end_words(program, output, journal));
+                     crossover_text(results_of(journal)));
+      spdlog::info("{}", run_end_text(program, output, journal));
     };
     const bool resumes = settings.resume || settings.retry_failed;
     if (resumes && !is_other_rank()) settings.start_error = resume_loss_error(settings.output);

@@ -185,7 +185,7 @@ void add_summary_command(CLI::App& app, Commands&) {
               0, max_rows);
   sub->add_flag("--best", options->best,
                 "Only the fastest method that passed, per problem, precision and size");
-  allow_words(
+  allow_values(
       *sub->add_option("--by", options->by,
                        "gpu, with --best: one grid per GPU, problems by sizes: the fastest method, its "
                        "lead, and its fraction of the limit"),

@@ -149,7 +149,7 @@ void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Re
 }
 
 /// Returns a note if the matrix is sparse; otherwise an empty text.
-std::string sparse_words(const MatrixFacts& facts) {
+std::string sparse_text(const MatrixFacts& facts) {
   constexpr double sparse_share = 0.05;
   constexpr std::int64_t min_rows = 100;
   const double share = static_cast<double>(facts.nonzeros) /
@@ -216,8 +216,8 @@ void print_answer(const TryOptions& options, const InspectedMatrix& matrix, cons
     if (!text.empty()) notes += paragraph(text, answer_width);
   };
   note(noise_sentence(tasks, results));
-  note(sparse_words(matrix.facts));
-  note(singular_words(matrix, tasks));
+  note(sparse_text(matrix.facts));
+  note(singular_text(matrix, tasks));
   if (missing.all > 0) {
     const bool has_others = plan.emulated_trials < plan.trials;
     const std::string emulated =

@@ -39,7 +39,7 @@ bool is_solve(Problem problem) {
 }
 
 /// Returns a method's name for the output: "lapack", "recursive (emulated)".
-std::string method_words(const Group& group) {
+std::string method_text(const Group& group) {
   return one_line_printable(group.first().method) + (is_emulated(group) ? " (emulated)" : "");
 }
 
@@ -61,7 +61,7 @@ std::string task_label(const Group& group, const std::vector<TriedTask>& tasks) 
 
 /// Returns the lead of the fastest method: "1.25 times as fast as crout (1.2 to 1.3)". If the lower end of
 /// the interval is below 1, the other method may be faster.
-std::string lead_words(const Race& race) {
+std::string lead_text(const Race& race) {
   const Racer& other = race.reported();
   const auto times = [](double value) {
     return significant_text(std::clamp(value, 1 / max_factor, max_factor), 3);
@@ -73,7 +73,7 @@ std::string lead_words(const Race& race) {
                               ? fmt::format(" in only {}", counted(other.rounds, "round"))
                               : "";
   return fmt::format("{} times as fast as {} ({}){}", times(other.slowdown.ratio()),
-                     method_words(*other.group), ends, few);
+                     method_text(*other.group), ends, few);
 }
 
 /// Returns the task to recommend among those whose problem satisfies `is_such`. Tasks in double come first,
@@ -219,8 +219,8 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
       words += fmt::format("no clear winner, because {} did not run in time; ", counted(missing, "method"));
     else if (!task.race.is_clear())
       words += "no clear winner; ";
-    words += fmt::format("{}, {}", method_words(fastest), seconds_text(fastest.median));
-    if (task.race.has_lead()) words += ", " + lead_words(task.race);
+    words += fmt::format("{}, {}", method_text(fastest), seconds_text(fastest.median));
+    if (task.race.has_lead()) words += ", " + lead_text(task.race);
     const double digits = correct_digits(fastest);
     if (!std::isnan(digits)) words += ", about " + counted(static_cast<std::size_t>(digits), "correct digit");
     sentences.push_back(words + ".");
@@ -229,7 +229,7 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
 }
 
 std::string noise_sentence(const std::vector<TriedTask>& tasks, const io::Results& results) {
-  if (std::string busy = busy_words(results.records); !busy.empty()) {
+  if (std::string busy = busy_text(results.records); !busy.empty()) {
     busy.front() = 'O';
     const bool has_threads = std::any_of(results.hosts.begin(), results.hosts.end(),
                                          [](const io::HostRow& host) { return host.blas_threads > 1; });
@@ -257,7 +257,7 @@ bool is_singular(const InspectedMatrix& matrix, const TriedTask& task) {
   return is_ill || vendor_met_zero_pivot(task) || passes_without_digits(task);
 }
 
-std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks) {
+std::string singular_text(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks) {
   if (matrix.conditioning && matrix.conditioning->zero_pivot > 0)
     return "The matrix is singular: nothing solves or inverts it.";
   std::set<std::string> precisions;

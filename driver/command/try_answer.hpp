@@ -45,7 +45,7 @@ std::string noise_sentence(const std::vector<TriedTask>& tasks, const io::Result
 bool is_singular(const InspectedMatrix& matrix, const TriedTask& task);
 
 /// Returns a warning if the matrix is singular, exactly or in a precision that was tried; else an empty text.
-std::string singular_words(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
+std::string singular_text(const InspectedMatrix& matrix, const std::vector<TriedTask>& tasks);
 
 /// Returns up to two command lines: one that solves and one that inverts, in double if double was tried. Each
 /// command has the most accurate one of the methods that may be the fastest.

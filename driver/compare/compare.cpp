@@ -275,7 +275,7 @@ BackendMethod method_key(const Record& r) {
 
 /// Returns one text per method: only its name if the other set has no trial of the method, otherwise its name
 /// and the missing sizes.
-std::vector<std::string> missing_words(const Sizes& sizes, const std::set<BackendMethod>& other_methods) {
+std::vector<std::string> missing_texts(const Sizes& sizes, const std::set<BackendMethod>& other_methods) {
   std::vector<std::string> words;
   for (const auto& [key, missing_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
@@ -335,8 +335,8 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
     const Record& first = *places.begin()->second.front();
     if (base.count(key) == 0) new_sizes[method_key(first)].insert(first.n);
   }
-  result.vanished = missing_words(sizes, new_methods);
-  result.appeared = missing_words(new_sizes, base_methods);
+  result.vanished = missing_texts(sizes, new_methods);
+  result.appeared = missing_texts(new_sizes, base_methods);
 }
 
 /// Lists the tolerances that changed.

@@ -236,6 +236,6 @@ std::string count_sentence(const Comparison& comparison, const std::string& comm
 std::string changed_sentence(const Comparison& comparison);
 /// Returns a text: the regressions, or that there are none; the trials that failed in both runs or were
 /// repaired; the numbers of trials that were not decided or not counted.
-std::string regression_words(const Comparison& comparison);
+std::string regression_text(const Comparison& comparison);
 
 }  // namespace gaussweep::driver

@@ -351,7 +351,7 @@ std::vector<std::string> unclear_sentences(const Comparison& comparison) {
   return sentences;
 }
 
-std::string regression_words(const Comparison& comparison) {
+std::string regression_text(const Comparison& comparison) {
   std::size_t decided = 0, unclear = 0, untimed = 0;
   std::size_t faster_on_other_places = 0, slower_on_other_places = 0, worse_on_other_places = 0;
   std::vector<std::string> failed;

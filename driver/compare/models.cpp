@@ -30,7 +30,7 @@ constexpr std::int64_t min_kernels = 4;  // fewer kernels per run do not show th
 
 /// Returns the first word, not counting "NVIDIA", in which `name` differs from `other`. If one name begins
 /// with all words of the other, returns the rest of `name` from the last common word on.
-std::string distinct_words(std::string name, std::string other) {
+std::string distinct_text(std::string name, std::string other) {
   constexpr std::string_view vendor = "NVIDIA ";
   for (std::string* each : {&name, &other}) {
     if (each->compare(0, vendor.size(), vendor) == 0) each->erase(0, vendor.size());
@@ -142,7 +142,7 @@ ModelCell make_cell(const Group& base, const Group& now, const ModelFacts& base_
 ModelFacts facts_of(const VerdictGrid& grid, const std::string& other) {
   ModelFacts facts;
   facts.name = grid.device;
-  facts.short_name = distinct_words(grid.device, other);
+  facts.short_name = distinct_text(grid.device, other);
   facts.rates = grid.rates;
   std::set<std::string> runs, devices;
   std::vector<double> launches, scatters;

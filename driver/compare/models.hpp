@@ -107,6 +107,6 @@ Table cell_table(const ModelComparison& comparison);
 /// Returns "NVIDIA H200 is 1.28 times as fast as NVIDIA H100 …".
 std::string headline(const ModelComparison& comparison);
 /// Returns sentences about the sample: runs, devices, scatter.
-std::vector<std::string> sample_words(const ModelComparison& comparison);
+std::vector<std::string> sample_sentences(const ModelComparison& comparison);
 
 }  // namespace gaussweep::driver

@@ -71,7 +71,7 @@ double equal_at(std::int64_t n, const ModelCell& cell, std::int64_t next_n, cons
 
 /// Returns the faster model by size: "H200 at every size", "H200 at 4 of 5 sizes", "H100, H200 from about
 /// 700".
-std::string faster_words(const ModelRow& row, const ModelComparison& comparison) {
+std::string faster_text(const ModelRow& row, const ModelComparison& comparison) {
   // The last size at which one model is clearly faster, with its cell.
   const std::pair<const std::int64_t, ModelCell>* last = nullptr;
   std::string text;
@@ -221,7 +221,7 @@ Table task_table(const ModelComparison& comparison) {
     const std::vector<double> ratios = ratios_of(task.fastest);
     extend(table.rows.emplace_back(task_cells(task)),
            {ratio_text(median_of(ratios)), range_text(ratios), range_text(predicted),
-            bounding_limit_text(task.fastest), faster_words(task.fastest, comparison)});
+            bounding_limit_text(task.fastest), faster_text(task.fastest, comparison)});
   }
   table.key_columns = 4;
   return table;
@@ -336,7 +336,7 @@ std::string headline(const ModelComparison& comparison) {
       slower, ratios.size() - faster - slower);
 }
 
-std::vector<std::string> sample_words(const ModelComparison& comparison) {
+std::vector<std::string> sample_sentences(const ModelComparison& comparison) {
   std::vector<std::string> sentences;
   for (const ModelFacts* model : {&comparison.base, &comparison.now}) {
     std::string text = fmt::format("{}: {} on {}", one_line_printable(model->name),

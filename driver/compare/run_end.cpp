@@ -64,7 +64,7 @@ std::string plan_name_in(const fs::path& run) {
 }
 
 /// Returns one sentence per race if there are few races, otherwise the number of wins per method.
-std::string winners_words(const std::vector<VerdictGrid>& grids) {
+std::string winners_text(const std::vector<VerdictGrid>& grids) {
   std::size_t races = 0;
   for (const VerdictGrid& grid : grids) {
     for (const VerdictRow& row : grid.pooled_rows) races += row.cells.size();
@@ -123,15 +123,15 @@ std::string winners_words(const std::vector<VerdictGrid>& grids) {
 
 /// Compares a run with an earlier one. Returns an empty text if the runs have no trial in common on the same
 /// GPU and CPU models.
-std::string changes_words(const std::string& program, const std::string& run, const std::string& base,
-                          io::Results before, const io::Results& now) {
+std::string changes_text(const std::string& program, const std::string& run, const std::string& base,
+                         io::Results before, const io::Results& now) {
   keep_models_of(now, before);
   CompareRules rules;
   rules.same_places = true;
   const Comparison comparison = compare(before, now, rules);
   if (comparison.pairs.empty()) return {};
   std::string text = fmt::format("Since {}: {}.\n  {}", one_line_printable(base), count_sentence(comparison),
-                                 regression_words(comparison));
+                                 regression_text(comparison));
   if (!comparison.changed_parameters.empty() || !comparison.changed_tolerances.empty())
     text += "\n  " + one_line_printable(changed_sentence(comparison));
   const std::vector<std::string> advice = unclear_sentences(comparison);
@@ -160,8 +160,8 @@ bool have_other_libraries(const std::vector<io::Record>& records, const std::vec
 /// latter, runs with other shared libraries (have_other_libraries) are skipped, because they belong to
 /// another project. Runs on other GPU or CPU models are skipped, too. Returns an empty text if there is no
 /// such run, and the error if one cannot be read.
-std::string since_words(const std::string& program, const std::string& run,
-                        const io::JournalContents& journal, const io::Results& now) {
+std::string since_text(const std::string& program, const std::string& run, const io::JournalContents& journal,
+                       const io::Results& now) {
   const io::note::Run this_run = last_start(journal);
   std::error_code error;
   const fs::path parent = fs::weakly_canonical(run, error).parent_path();
@@ -172,7 +172,7 @@ std::string since_words(const std::string& program, const std::string& run,
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
       if (last_start(before).shard != this_run.shard) continue;
       if (other.parent_path() != parent && have_other_libraries(before.records, now.records)) continue;
-      std::string words = changes_words(program, run, base, results_of(before), now);
+      std::string words = changes_text(program, run, base, results_of(before), now);
       if (!words.empty()) return words;
     } catch (const std::runtime_error& e) {
       return fmt::format("Not compared with {}: {}", one_line_printable(base), one_line_printable(e.what()));
@@ -183,14 +183,14 @@ std::string since_words(const std::string& program, const std::string& run,
 
 }  // namespace
 
-std::string run_end_words(const std::string& program, const std::string& run,
-                          const io::JournalContents& journal) {
+std::string run_end_text(const std::string& program, const std::string& run,
+                         const io::JournalContents& journal) {
   const io::Results now = results_of(journal);
-  std::string text = winners_words(verdict_grids(now.records, now.devices, now.hosts));
+  std::string text = winners_text(verdict_grids(now.records, now.devices, now.hosts));
   const auto add = [&](const std::string& words) {
     if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
   };
-  add(since_words(program, run, journal, now));
+  add(since_text(program, run, journal, now));
   add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_quoted(program),
                   shell_quoted(run)));
   return text;

@@ -11,7 +11,7 @@ namespace gaussweep::driver {
 /// with. No line feed at the end.
 /// @param program, run the program's name and the run directory as the user typed them; the commands in the
 /// text contain both
-std::string run_end_words(const std::string& program, const std::string& run,
-                          const io::JournalContents& journal);
+std::string run_end_text(const std::string& program, const std::string& run,
+                         const io::JournalContents& journal);
 
 }  // namespace gaussweep::driver

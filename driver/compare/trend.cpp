@@ -137,7 +137,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
 }
 
 /// Describes a change of ln(time) and its interval: "4.1 % slower (3.6 to 4.6)".
-std::string percent_words(double log, double low, double high) {
+std::string percent_text(double log, double low, double high) {
   const double sign = log > 0 ? 1 : -1;
   const double ends[] = {100 * std::expm1(low) * sign, 100 * std::expm1(high) * sign};
   return fmt::format("{:.1f} % {} ({:.1f} to {:.1f})", 100 * std::expm1(log) * sign,
@@ -145,7 +145,7 @@ std::string percent_words(double log, double low, double high) {
 }
 
 /// Returns the commits between two nights, "commits abc1234..def5678".
-std::string commit_words(const Night& before, const Night& after) {
+std::string commit_text(const Night& before, const Night& after) {
   if (before.commits.empty() || after.commits.empty()) return "commits unknown";
   const std::string from = before.commits.back().substr(0, 8), to = after.commits.front().substr(0, 8);
   return from == to ? "the same commit " + from : fmt::format("commits {}..{}", from, to);
@@ -153,7 +153,7 @@ std::string commit_words(const Night& before, const Night& after) {
 
 /// Returns ", another version of mine.so" if the method's shared library changed between two nights of a
 /// series.
-std::string library_words(const TrendSeries& series, std::size_t before, std::size_t after) {
+std::string library_text(const TrendSeries& series, std::size_t before, std::size_t after) {
   const io::Text &first = series.library_digests[before], &second = series.library_digests[after];
   if (first.empty() || second.empty() || first == second) return {};
   return fmt::format(", another version of {}", series.identity.library);
@@ -286,9 +286,9 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
                   &after = trend.nights[series.nights[step.at]];
       found.emplace_back(
           series.nights[step.at], std::fabs(step.log),
-          fmt::format("{}: {} since {}, {}{}", name(series), percent_words(step.log, step.low, step.high),
-                      after.name, commit_words(before, after),
-                      library_words(series, step.at - 1, step.at) +
+          fmt::format("{}: {} since {}, {}{}", name(series), percent_text(step.log, step.low, step.high),
+                      after.name, commit_text(before, after),
+                      library_text(series, step.at - 1, step.at) +
                           other_changes(before, after, step.is_other_group)));
     }
     if (!change.is_drift) continue;
@@ -296,8 +296,8 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
     found.emplace_back(
         series.nights.back(), std::fabs(change.drift),
         fmt::format("{}: slowly {} from {} to {}, {}{}", name(series),
-                    percent_words(change.drift, change.drift_low, change.drift_high), first.name, last.name,
-                    commit_words(first, last), library_words(series, 0, series.nights.size() - 1)));
+                    percent_text(change.drift, change.drift_low, change.drift_high), first.name, last.name,
+                    commit_text(first, last), library_text(series, 0, series.nights.size() - 1)));
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));

@@ -58,7 +58,7 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     const auto system = static_cast<std::int64_t>(s);
     std::size_t severity = pass;
-    // Nearly all systems pass here, without a call of `judge`.
+    // Nearly all systems pass here, without a call of `verify`.
     if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});
@@ -153,7 +153,7 @@ Evidence evidence_of(const Trial& trial, const VerifiedAnswer& answer) {
 }
 
 template <class T>
-VerifiedAnswer AnswerVerifier<T>::judge(const Answer<T>& answer, Staging<T>* staging, int set) const {
+VerifiedAnswer AnswerVerifier<T>::verify(const Answer<T>& answer, Staging<T>* staging, int set) const {
   const bool ran_on_gpu = trial_.backend == Backend::cuda, is_in_place = ran_on_gpu && staging != nullptr;
   if (trial_.shape.batch > 1) return is_in_place ? systems_in_place(answer, *staging, set) : systems(answer);
   const bool uploads = ran_on_gpu || (context_.device.backend() == Backend::cuda && !is_small(trial_));

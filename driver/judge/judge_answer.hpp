@@ -68,7 +68,7 @@ class AnswerVerifier {
   /// the worker has a GPU and the trial is not small; otherwise the CPU verifies it.
   /// @param staging the run's operands in device memory, or null if this memory is freed
   /// @param set index of the working set (copy of the operands) with the answer
-  VerifiedAnswer judge(const Answer<T>& answer, Staging<T>* staging, int set) const;
+  VerifiedAnswer verify(const Answer<T>& answer, Staging<T>* staging, int set) const;
 
   /// Verifies an answer on the CPU.
   VerifiedAnswer on_cpu(const Answer<T>& answer) const;

@@ -112,7 +112,7 @@ void check_expect(const io::Entry& entry, Problem problem, const Registry& regis
 using Ignored = std::map<std::string, std::set<std::string>>;
 
 /// Returns "parameters of some methods, ignored where …: blocks for gesv/lapack; tile for 17 methods".
-std::string ignored_words(const Ignored& ignored) {
+std::string ignored_text(const Ignored& ignored) {
   constexpr std::size_t max_named = 3;
   std::string text;
   for (const auto& [name, methods] : ignored) {
@@ -238,7 +238,7 @@ class Expander {
   }
 
   Expansion result() {
-    if (!ignored_.empty()) result_.notes.push_back(ignored_words(ignored_));
+    if (!ignored_.empty()) result_.notes.push_back(ignored_text(ignored_));
     if (result_.trials.empty())
       throw io::InputError(plan_.file + ": the plan has no trials: everything is excluded");
     return std::move(result_);

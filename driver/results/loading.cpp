@@ -412,7 +412,7 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 
 }  // namespace
 
-std::string busy_words(const std::vector<io::Record>& records) {
+std::string busy_text(const std::vector<io::Record>& records) {
   // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the CPU
   // demand.
   constexpr double min_fraction = 0.2;
@@ -443,7 +443,7 @@ void note_conditions(const std::vector<io::Record>& records, const std::string& 
       if (!record.throttle_reason.empty()) reasons.insert(record.throttle_reason);
     }
   }
-  if (const std::string busy = busy_words(records); !busy.empty())
+  if (const std::string busy = busy_text(records); !busy.empty())
     print_stderr(fmt::format("note: {}{}: their times may be too long\n", where, busy));
   if (throttled > 0) {
     print_stderr(fmt::format("note: {}{} of {} on a GPU had samples under throttling{}{}\n", where, throttled,

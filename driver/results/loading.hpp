@@ -89,7 +89,7 @@ std::string mixed_builds(const std::vector<io::Record>& records, const std::stri
 
 /// Returns "other programs used the CPUs during 2 of 10 trials on the CPU (2.0 to 3.0 threads per CPU wanted
 /// to run)"; empty if fewer than a fifth of the trials on the CPU were disturbed.
-std::string busy_words(const std::vector<io::Record>& records);
+std::string busy_text(const std::vector<io::Record>& records);
 /// Prints notes on conditions that make times doubtful: other programs used the CPUs, or a GPU was
 /// throttled.
 /// @param where prefix of the notes, e.g. "base: "

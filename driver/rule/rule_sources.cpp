@@ -75,7 +75,7 @@ std::string quoted_in_python(const std::string& text) {
   return json_line(text);
 }
 
-std::string origin_words(const Rule& rule) {
+std::string origin_text(const Rule& rule) {
   return fmt::format("Written by gaussweep {}; rule.json has the runs and the cost of other choices.",
                      rule.provenance.value("version", std::string(version_string)));
 }
@@ -83,7 +83,7 @@ std::string origin_words(const Rule& rule) {
 }  // namespace
 
 std::string c_header(const Rule& rule) {
-  std::string text = fmt::format("/* {} */\n", origin_words(rule));
+  std::string text = fmt::format("/* {} */\n", origin_text(rule));
   text += R"(#ifndef GAUSSWEEP_RULE_H
 #define GAUSSWEEP_RULE_H
 
@@ -130,7 +130,7 @@ GAUSSWEEP_INLINE gaussweep_choice gaussweep_choose(const char *method, const cha
 }
 
 std::string python_module(const Rule& rule) {
-  std::string text = fmt::format("\"\"\"{}\"\"\"\n", origin_words(rule));
+  std::string text = fmt::format("\"\"\"{}\"\"\"\n", origin_text(rule));
   text += R"(
 import json
 

@@ -326,7 +326,7 @@ struct FailureEntry {
     return text;
   }
   /// Returns "blocks=2; blocks=4; and 3 more".
-  std::string parameter_words() const {
+  std::string parameter_text() const {
     constexpr std::size_t max_named = 3;
     const auto end = std::next(parameters.begin(), std::min(parameters.size(), max_named));
     std::string text = fmt::format("{}", fmt::join(parameters.begin(), end, "; "));
@@ -369,7 +369,7 @@ Table failure_table(const std::vector<Record>& records, Failures which) {
     const std::string recorded_cause = message.empty() ? "no cause was recorded" : message;
     const std::string cause = is_judged(status) ? entry.cause(status) : recorded_cause;
     table.rows.push_back({method, matrix, status, entry.count, range_text(entry.smallest_n, entry.largest_n),
-                          cause, entry.parameter_words()});
+                          cause, entry.parameter_text()});
     if (which == Failures::all) table.rows.back().emplace_back(std::int64_t{section != unexpected});
   }
   table.key_columns = 3;
@@ -456,7 +456,7 @@ class AccurateAnswers {
 /// Returns a remark on a time that is too short for the device's peaks. It compares this excess with the
 /// excess of the vendor's methods. Empty if the vendor's times are possible.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
-std::string excess_words(double worst, double vendor) {
+std::string excess_text(double worst, double vendor) {
   if (!(vendor > max_roofline_excess)) return {};
   return fmt::format("; the vendor's methods reach {:.3g} times: {}", vendor,
                      worst <= explained_excess * vendor
@@ -510,7 +510,7 @@ Table doubt_table(const std::vector<io::Record>& records) {
   const auto cause_of = [](const std::string& kind, const DoubtEntry& entry) {
     if (kind == "timing")
       return fmt::format("{:.3g} times as fast as the device's measured peaks allow{}", entry.worst,
-                         excess_words(entry.worst, entry.vendor_share));
+                         excess_text(entry.worst, entry.vendor_share));
     if (kind == "condition")
       return fmt::format("no correct digit: forward error {:.2g}; no other method is more accurate by far",
                          entry.worst);

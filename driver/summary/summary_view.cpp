@@ -190,8 +190,8 @@ bool contains(const std::vector<Range>& ranges, std::int64_t n) {
 }
 
 /// Throws if a pattern matches no record, because it is probably mistyped.
-void check_words(const char* option, const std::vector<std::string>& patterns,
-                 const std::set<std::string>& present) {
+void check_patterns(const char* option, const std::vector<std::string>& patterns,
+                    const std::set<std::string>& present) {
   for (const std::string& pattern : patterns) {
     if (fits_any(pattern, present)) continue;
     std::vector<std::string> words(present.begin(), present.end());
@@ -229,7 +229,7 @@ void check_sizes(const std::vector<std::string>& texts, const std::vector<Range>
 
 /// Describes the records that match the filter's problems and methods: their methods, precisions, backends,
 /// GPUs, sizes and matrices.
-std::string present_words(const std::vector<Record>& records, const Filter& filter) {
+std::string present_text(const std::vector<Record>& records, const Filter& filter) {
   constexpr std::size_t max_named = 12;
   const auto listed = [](const auto& values) {
     std::vector<std::string> words;
@@ -252,7 +252,7 @@ std::string present_words(const std::vector<Record>& records, const Filter& filt
     if (!record.gpu_name.empty()) gpus.insert(record.gpu_name);
     sizes.insert(record.n);
   }
-  if (methods.empty()) return present_words(records, Filter());
+  if (methods.empty()) return present_text(records, Filter());
   std::string text = fmt::format("{} in {} on {}", listed(methods), listed(precisions), listed(backends));
   if (!gpus.empty()) text += fmt::format(" ({})", listed(gpus));
   return text + fmt::format(", n {}, matrices {}", listed(sizes), listed(matrices));
@@ -284,7 +284,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
       if (choice.member == &Record::method) present.insert(record.problem + "/" + record.method);
       if (choice.member == &Record::matrix_kind) present.insert(matrix_label(record));
     }
-    if (choice.member != &Record::status) check_words(choice.option, *choice.patterns, present);
+    if (choice.member != &Record::status) check_patterns(choice.option, *choice.patterns, present);
   }
   const auto is_excluded = [&](const Record& record) {
     for (const Choice& choice : choices) {
@@ -301,7 +301,7 @@ std::vector<Record> filter_records(std::vector<Record> records, const Filter& fi
   if (if_empty == IfEmpty::throws && !records.empty() &&
       std::all_of(records.begin(), records.end(), is_excluded))
     throw UsageError(fmt::format("none of the {} passes all filters; there are {}",
-                                 counted(records.size(), "record"), present_words(records, filter)));
+                                 counted(records.size(), "record"), present_text(records, filter)));
   records.erase(std::remove_if(records.begin(), records.end(), is_excluded), records.end());
   return records;
 }

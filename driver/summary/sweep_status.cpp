@@ -181,7 +181,7 @@ SweepStatus status_of(const io::JournalContents& journal, bool running, const Ti
     all.push_back(&record);
     std::int64_t& count = is_of_shard[i] ? status.done : status.of_other_shards;
     ++count;
-    if (record.for_now && is_of_shard[i]) ++status.temporary_failures;
+    if (record.is_temporary_failure && is_of_shard[i]) ++status.temporary_failures;
     ++status.counts[record.status];
     if (journal.notes_before[i] > start.note && record.status != io::Status::skipped) {
       ++status.since_start;
@@ -226,7 +226,7 @@ const char* state_of(const SweepStatus& status) {
   return status.starts == 0 ? "start not recorded" : "killed";
 }
 
-std::string progress_words(std::int64_t done, std::int64_t total) {
+std::string progress_text(std::int64_t done, std::int64_t total) {
   if (total <= 0) return fmt::to_string(done);
   return fmt::format("{} of {} ({:.1f}%)", done, total,
                      100.0 * static_cast<double>(done) / static_cast<double>(total));
@@ -310,7 +310,7 @@ std::string statuses_text(const Statuses& statuses, std::size_t width) {
   for (const auto& [directory, status] : all) {
     std::string state = state_of(status);
     if (status.ended && status.exit_code != 0) state += fmt::format(" with exit code {}", status.exit_code);
-    table.rows.push_back({directory, status.plan_name, state, progress_words(status.done, status.total),
+    table.rows.push_back({directory, status.plan_name, state, progress_text(status.done, status.total),
                           status.seconds_left ? range_text(*status.seconds_left) : std::string(),
                           status.unexpected, status_counts_text(status.counts)});
   }
@@ -364,7 +364,7 @@ std::string statuses_line(const Statuses& statuses) {
   const SweepStatus sum = sum_of(all);
   const std::int64_t total = statuses.total();
   std::string text = total < 0 && sum.total > 0 ? fmt::format("{} of at least {}", sum.done, sum.total)
-                                                : progress_words(sum.done, total);
+                                                : progress_text(sum.done, total);
   const auto running =
       std::count_if(all.begin(), all.end(), [](const NamedStatus& n) { return n.status.running; });
   text += statuses.is_one() ? fmt::format(", {}", state_of(all.front().status))
@@ -463,7 +463,7 @@ std::string status_text(const SweepStatus& status, std::size_t width) {
     text += fmt::format("Started: {}{}\n", one_line_printable(status.started),
                         status.starts > 1 ? fmt::format(" (start number {})", status.starts) : "");
   }
-  text += fmt::format("Done:    {}", progress_words(status.done, status.total));
+  text += fmt::format("Done:    {}", progress_text(status.done, status.total));
   if (status.of_other_shards > 0) text += fmt::format(", and {} of other shards", status.of_other_shards);
   if (status.vanished > 0) text += fmt::format(", and {} no longer in the plan", status.vanished);
   text += "\n";

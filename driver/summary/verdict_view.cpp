@@ -36,13 +36,13 @@ std::string painted(const std::string& text, const std::string& code) {
 
 /// Returns a suffix, " (emulated)", " (CPU)" or " (2 GPUs)", for a method that did not run on exactly one
 /// device of the grid's model. Returns an empty text for all other methods.
-std::string backend_words(const VerdictGrid& grid, const Record& r) {
+std::string backend_text(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
   if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", one_line_printable(r.gpu_count));
   return r.backend == "host" && grid.capability > 0 ? " (CPU)" : "";
 }
 
-std::string bound_words(Bound bound) {
+std::string bound_text(Bound bound) {
   return bound == Bound::memory ? "memory" : "compute";
 }
 
@@ -53,7 +53,7 @@ bool has_other_baseline(const VerdictCell& cell) {
 }
 
 /// Returns the speedup over the baseline: "2.70x cusolver".
-std::string baseline_words(const VerdictCell& cell) {
+std::string baseline_text(const VerdictCell& cell) {
   return fmt::format("{} {}", to_text(Cell(cell.speedup), Style::factor),
                      one_line_printable(cell.baseline->first().method));
 }
@@ -80,16 +80,16 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
     lead = to_text(Cell(cell.lead), Style::factor);
   }
   const std::string share = to_text(Cell(cell.limit_fraction), Style::percent);
-  return {one_line_printable(r.method) + backend_words(grid, r) + wins,
+  return {one_line_printable(r.method) + backend_text(grid, r) + wins,
           fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
           share.empty() ? ""
                         : fmt::format("{}{} {}", share, cell.limit_fraction > 1 ? "*" : "",
-                                      bound_words(cell.limit.bound)),
-          has_other_baseline(cell) ? baseline_words(cell) : "", batch};
+                                      bound_text(cell.limit.bound)),
+          has_other_baseline(cell) ? baseline_text(cell) : "", batch};
 }
 
 /// Returns "For X of A X = B", "For the inverse of a matrix".
-std::string task_words(const Record& r) {
+std::string task_text(const Record& r) {
   return fmt::format("For {} in {}",
                      one_line_printable(r.problem_title.empty() ? r.problem : r.problem_title),
                      one_line_printable(r.precision));
@@ -107,8 +107,8 @@ std::string times_text(double times) {
 std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const VerdictCell& cell,
                      const std::string& which) {
   const Record& any = cell.any_group->first();
-  std::string text = fmt::format("{}{}{}{}{} on {}: ", task_words(any), which,
-                                 row.details.empty() ? "" : ", ", one_line_printable(row.details),
+  std::string text = fmt::format("{}{}{}{}{} on {}: ", task_text(any), which, row.details.empty() ? "" : ", ",
+                                 one_line_printable(row.details),
                                  row.has_batches ? fmt::format(", batch {}", any.batch) : "",
                                  one_line_printable(grid.device));
   if (cell.winner == nullptr) {
@@ -119,7 +119,7 @@ std::string sentence(const VerdictGrid& grid, const VerdictRow& row, const Verdi
   }
   const Record& r = cell.winner->first();
   text += fmt::format("{}/{}{}, {}", one_line_printable(r.problem), one_line_printable(r.method),
-                      backend_words(grid, r), seconds_text(cell.winner->median));
+                      backend_text(grid, r), seconds_text(cell.winner->median));
   if (r.backend == "emulated") return text + ", which says nothing about a GPU's time.";
   if (has_other_baseline(cell)) {
     text += fmt::format(", {} times as fast as {}", times_text(cell.speedup),
@@ -449,7 +449,7 @@ Table verdict_table(const std::vector<VerdictGrid>& grids) {
             {text(winner, &Record::method), text(winner, &Record::backend), text(winner, &Record::parameters),
              median(winner), text(next, &Record::method), text(next, &Record::backend), median(next),
              cell.lead, unless(next == nullptr, std::int64_t{cell.tie}), cell.limit.seconds,
-             unless(std::isnan(cell.limit.seconds), bound_words(cell.limit.bound)), cell.limit_fraction,
+             unless(std::isnan(cell.limit.seconds), bound_text(cell.limit.bound)), cell.limit_fraction,
              text(baseline, &Record::method), median(baseline), cell.speedup});
         for (const auto column : conditions) table.rows.back().push_back(Cell(r.*column));
       }

@@ -59,8 +59,9 @@ void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials,
     const auto& records = directory.journal().records;
     const auto known =
         std::find_if(records.begin(), records.end(), [&](const io::Record& r) { return r.key == key; });
-    // `for_now` marks the record of the trial's first crash.
-    const bool is_second = known != records.end() && known->for_now && known->status == io::Status::crashed;
+    // `is_temporary_failure` marks the record of the trial's first crash.
+    const bool is_second =
+        known != records.end() && known->is_temporary_failure && known->status == io::Status::crashed;
     if (known != records.end() && !is_second) continue;  // the record arrived before the rank ended
     Origin origin = this_origin(directory.run_id());
     origin.host = host;
@@ -70,7 +71,7 @@ void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials,
     record.message =
         fmt::format("its rank ended without notice while it ran{}", is_second ? ", twice in a row" : "");
     record.expected = as_expected(*trial, record.status) ? 1 : 0;
-    record.for_now = !is_second;
+    record.is_temporary_failure = !is_second;
     record.end_time = fine_time_stamp();
     spdlog::warn("{}: rank {} ended without notice while it ran; {}", one_line_printable(describe(*trial)),
                  origin.rank, is_second ? "recorded as crashed" : "it runs once more");

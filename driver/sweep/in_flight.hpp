@@ -37,7 +37,7 @@ class InFlight {
 
 /// Reads and removes the files that an earlier start of the run has left. Records the trials named in them as
 /// crashed, because their ranks ended without a message. Such a trial runs once more: its first record is
-/// marked `for_now` (to be repeated), and a second such record is final.
+/// marked `is_temporary_failure` (to be repeated), and a second such record is final.
 void record_in_flight(RunDirectory& directory, const std::vector<Trial>& trials, const Registry& registry);
 
 }  // namespace gaussweep::driver

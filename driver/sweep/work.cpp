@@ -34,7 +34,7 @@ RecordsByKey by_key(const io::JournalContents& journal) {
 
 /// Returns true if a recorded trial has to run again.
 bool must_repeat(const Trial& trial, const io::Record& record, bool retry_failed) {
-  if (record.for_now) return true;  // the failure's cause may have been temporary
+  if (record.is_temporary_failure) return true;  // the failure's cause may have been temporary
   // The run that skipped the trial may have used another machine or build.
   if (record.status == io::Status::skipped) return trial.skip_reason.empty();
   return retry_failed && (is_broken(record.status) || !as_expected(trial, record.status));

@@ -133,13 +133,13 @@ io::Record Executor::run(const Trial& trial) {
 template <class T>
 io::Record Executor::run_typed(const Trial& trial, const Method& method, const Admission& admission) {
   io::Record record = blank(trial);
-  Held<T>& held = hold_inputs<T>(trial, record);
+  CachedInputs<T>& cached = cache_inputs<T>(trial, record);
   std::string note = admission.reason;
   HeldAnswer<T> answer;
   try {
     // A first try that fails must leave `record` unchanged for the second.
     io::Record filled = record;
-    answer = measure(trial, method, held, admission.pristine, filled);
+    answer = measure(trial, method, cached, admission.pristine, filled);
     record = std::move(filled);
   } catch (const NoPinnedMemory&) {  // host memory ran out, so a retry with less device memory cannot help
     throw;
@@ -147,12 +147,12 @@ io::Record Executor::run_typed(const Trial& trial, const Method& method, const A
     // `admission` does not include memory that a library allocates itself. The second try needs less device
     // memory, because it keeps the pristine inputs on the host.
     if (admission.pristine == Pristine::on_host || !uploading_again_saves_memory(method, trial)) throw;
-    answer = measure(trial, method, held, Pristine::on_host, record);
+    answer = measure(trial, method, cached, Pristine::on_host, record);
     note = uploaded_again;
   }
   append_text(record.message, note);
   if (trial.pinned && record.host_memory != "pinned") append_text(record.message, not_pinned);
-  compare_with_reference(trial, method, held, answer, record);
+  compare_with_reference(trial, method, cached, answer, record);
   return record;
 }
 
@@ -170,8 +170,8 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
   DeviceGroup* const group = context_.group;
   FreeMemory memory = free_memory(device, group, gpus);
   if (need.device_bytes > memory.device_free) {  // memory held for earlier trials can be freed
-    if (auto* held = std::get_if<Held<float>>(&held_)) held->free_device_memory();
-    if (auto* held = std::get_if<Held<double>>(&held_)) held->free_device_memory();
+    if (auto* cached = std::get_if<CachedInputs<float>>(&cached_inputs_)) cached->free_device_memory();
+    if (auto* cached = std::get_if<CachedInputs<double>>(&cached_inputs_)) cached->free_device_memory();
     memory = free_memory(device, group, gpus);
   }
   // The host memory for the vendor's answer was checked before, as part of the trial's own footprint.
@@ -180,7 +180,7 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
     return admit(method, trial, memory);
   }
   if (need.host_bytes > memory.host.free) {
-    held_ = {};
+    cached_inputs_ = {};
     store_.finish([&] { begin_step_("store"); });  // matrices waiting to be stored can be freed too
     LargeBlocks::of_process().trim();
     memory = free_memory(device, group, gpus);
@@ -195,25 +195,25 @@ Admission Executor::admit_run(const Trial& trial, const Method& method, bool is_
 }
 
 template <class T>
-Held<T>& Executor::hold_inputs(const Trial& trial, io::Record& record) {
-  Held<T>& held = this->held<T>();
-  if (!held.prepared || held.prepared->identity != inputs_identity(trial)) {
+CachedInputs<T>& Executor::cache_inputs(const Trial& trial, io::Record& record) {
+  CachedInputs<T>& cached = this->cached_inputs<T>();
+  if (!cached.prepared || cached.prepared->identity != inputs_identity(trial)) {
     begin_step_("inputs");
-    std::shared_ptr<Prepared<T>> last = std::move(held.prepared);
-    held.reference = {};  // frees the old answers before new inputs are allocated
-    held.free_resident_unless(trial.matrix.digest);
-    held.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), begin_step_);
-    record.load_seconds = held.prepared->load_seconds;
-    record.generate_seconds = held.prepared->generate_seconds;
+    std::shared_ptr<Prepared<T>> last = std::move(cached.prepared);
+    cached.reference = {};  // frees the old answers before new inputs are allocated
+    cached.free_resident_unless(trial.matrix.digest);
+    cached.prepared = prepare_inputs<T>(context_, store_, trial, std::move(last), begin_step_);
+    record.load_seconds = cached.prepared->load_seconds;
+    record.generate_seconds = cached.prepared->generate_seconds;
   }
   // The potrf trials of one matrix share `prepared` for both triangles; `shape` selects this trial's
   // triangle.
-  held.prepared->inputs.shape = trial.shape;
-  return held;
+  cached.prepared->inputs.shape = trial.shape;
+  return cached;
 }
 
 template <class T>
-void Executor::compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+void Executor::compare_with_reference(const Trial& trial, const Method& method, CachedInputs<T>& cached,
                                       HeldAnswer<T>& trial_answer, io::Record& record) {
   const Method* vendor = registry_.reference(trial.problem, trial.backend, trial.shape.batch);
   if (vendor == nullptr) return;
@@ -223,12 +223,12 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
   const std::string identity = comparison_identity(trial, *vendor);
   const double start = now_seconds();
   const bool is_vendor = &method == vendor;
-  HeldAnswer<T>& reference = held.reference;
+  HeldAnswer<T>& reference = cached.reference;
   trial_answer.free_host_copy();
   if (!is_vendor && (reference.identity != identity || start > reference.valid_until)) {
     begin_step_("reference");
     reference = {};
-    if (!run_vendor(trial, *vendor, held, record)) return;
+    if (!run_vendor(trial, *vendor, cached, record)) return;
   } else if (is_vendor) {
     reference = std::move(trial_answer);
     reference.seconds = record.seconds_median;
@@ -257,7 +257,8 @@ void Executor::compare_with_reference(const Trial& trial, const Method& method, 
 }
 
 template <class T>
-bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record) {
+bool Executor::run_vendor(const Trial& trial, const Method& vendor, CachedInputs<T>& cached,
+                          io::Record& record) {
   const bool on_host = !vendor.runs_on(trial.backend);
   Context& context = on_host ? host_context_ : context_of(trial.backend);
   Trial as_vendor = trial;
@@ -277,11 +278,11 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
     return false;
   }
   const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
-  Resident<T> resident = in_device_memory ? held.take_resident(context) : Resident<T>();
+  Resident<T> resident = in_device_memory ? cached.take_resident(context) : Resident<T>();
   const bool was_resident = resident.has_a();
   MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, /*repeats=*/1,
                    admission.pristine, std::move(resident));
-  run.upload(held.prepared->inputs);
+  run.upload(cached.prepared->inputs);
   const Buffer* const pristine = in_device_memory && was_resident ? &run.staging().pristine() : nullptr;
   const std::uint64_t digest =
       pristine != nullptr ? device_digest(context, pristine->data(), pristine->bytes()) : 0;
@@ -302,15 +303,15 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, Held<T>& hel
       },
       now_seconds);
   run.restore_signs();  // every second run has negated operands, so that a stale answer is found
-  HeldAnswer<T>& answer = held.reference;
+  HeldAnswer<T>& answer = cached.reference;
   if (in_device_memory)
     answer.x = copy_on_device(context, run.staging().answer(run.last_set()), trial.problem->x(trial.shape));
   answer.answer = run.download(answer.device_x());
-  const AnswerVerifier<T> judge(context_, as_vendor, vendor, held.prepared->inputs, digest);
+  const AnswerVerifier<T> verifier(context_, as_vendor, vendor, cached.prepared->inputs, digest);
   answer.backward_error =
-      judge.judge(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_set())
+      verifier.verify(answer.answer, pristine != nullptr ? &run.staging() : nullptr, run.last_set())
           .findings.backward_error;
-  if (pristine != nullptr) held.keep_resident(run.staging(), digest, held.upload_seconds());
+  if (pristine != nullptr) cached.keep_resident(run.staging(), digest, cached.upload_seconds());
   answer.seconds = samples.times().median;
   return true;
 }

@@ -12,7 +12,7 @@
 #include "driver/system/nvml.hpp"
 #include "driver/system/origin.hpp"
 #include "driver/worker/admission.hpp"
-#include "driver/worker/held.hpp"
+#include "driver/worker/cached_inputs.hpp"
 #include "io/records/record.hpp"
 #include "kernels/device/device_group.hpp"
 #include "kernels/vendor/peaks.hpp"
@@ -50,27 +50,29 @@ class Executor {
   io::Record run_typed(const Trial& trial, const Method& method, const Admission& admission);
   /// Returns the inputs of a trial; makes or reads the inputs unless the last trial had the same ones.
   template <class T>
-  Held<T>& hold_inputs(const Trial& trial, io::Record& record);
+  CachedInputs<T>& cache_inputs(const Trial& trial, io::Record& record);
   template <class T>
   class Measurement;
   /// Runs and verifies a trial and fills the record (measurement.cpp). Returns the answer of the last sample
   /// (timed run).
   template <class T>
-  HeldAnswer<T> measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
+  HeldAnswer<T> measure(const Trial& trial, const Method& method, CachedInputs<T>& cached, Pristine pristine,
                         io::Record& record);
-  /// Records the difference from the vendor's answer; runs the vendor's method unless `held` has its answer.
+  /// Records the difference from the vendor's answer; runs the vendor's method unless `cached_inputs` has its
+  /// answer.
   template <class T>
-  void compare_with_reference(const Trial& trial, const Method& method, Held<T>& held,
+  void compare_with_reference(const Trial& trial, const Method& method, CachedInputs<T>& cached,
                               HeldAnswer<T>& trial_answer, io::Record& record);
-  /// Runs the vendor's method on the held inputs and sets `held.reference`. Returns false if memory does not
-  /// suffice.
+  /// Runs the vendor's method on the held inputs and sets `cached_inputs.reference`. Returns false if memory
+  /// does not suffice.
   template <class T>
-  bool run_vendor(const Trial& trial, const Method& vendor, Held<T>& held, io::Record& record);
+  bool run_vendor(const Trial& trial, const Method& vendor, CachedInputs<T>& cached, io::Record& record);
   /// Returns the cached inputs and reference in precision T; frees the cache of the other precision.
   template <class T>
-  Held<T>& held() {
-    if (!std::holds_alternative<Held<T>>(held_)) held_.template emplace<Held<T>>();
-    return std::get<Held<T>>(held_);
+  CachedInputs<T>& cached_inputs() {
+    if (!std::holds_alternative<CachedInputs<T>>(cached_inputs_))
+      cached_inputs_.template emplace<CachedInputs<T>>();
+    return std::get<CachedInputs<T>>(cached_inputs_);
   }
   Context& context_of(Backend backend) { return backend == Backend::host ? host_context_ : context_; }
   /// Decides if the trial fits into memory and where its pristine (unmodified) inputs are kept. If necessary,
@@ -94,7 +96,7 @@ class Executor {
   Origin origin_;
   Peaks peaks_;
   std::function<void(const std::string&)> begin_step_;
-  std::variant<std::monostate, Held<float>, Held<double>> held_;
+  std::variant<std::monostate, CachedInputs<float>, CachedInputs<double>> cached_inputs_;
 };
 
 /// Returns the peak rates for a record's `peak_share`: the peaks `measured` on the worker's device. A method

@@ -189,13 +189,13 @@ void mark_flaw(const std::string& flaw, VerifiedAnswer& verified) {
 template <class T>
 class Executor::Measurement {
  public:
-  Measurement(Executor& executor, const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
-              io::Record& record)
+  Measurement(Executor& executor, const Trial& trial, const Method& method, CachedInputs<T>& cached,
+              Pristine pristine, io::Record& record)
       : executor_(executor),
         trial_(trial),
         method_(method),
-        held_(held),
-        inputs_(held.prepared->inputs),
+        cached_inputs_(cached),
+        inputs_(cached.prepared->inputs),
         record_(record),
         context_(executor.context_of(trial.backend)),
         device_(context_.device),
@@ -240,10 +240,10 @@ class Executor::Measurement {
     begin_step("allocate");
     Resident<T> resident;
     if (is_resident() && transfer_ == Transfer::once) {
-      resident = held_.take_resident(context_);
-      if (resident.has_a()) earlier_seconds_ = held_.upload_seconds();
+      resident = cached_inputs_.take_resident(context_);
+      if (resident.has_a()) earlier_seconds_ = cached_inputs_.upload_seconds();
     } else if (&device_ == &executor_.device_) {
-      held_.free_resident();  // the trial needs this memory
+      cached_inputs_.free_resident();  // the trial needs this memory
     }
     record_.allocate_seconds = timed(device_, [&] {
       run_.emplace(context_, method_, trial_.backend, trial_.parameters, trial_.shape, trial_.inner_repeats,
@@ -261,7 +261,8 @@ class Executor::Measurement {
     record_.h2d_seconds = was_resident ? earlier_seconds_ : earlier_seconds_ + upload_seconds_;
     if (!is_resident()) return;
     const Buffer& resident = run_->staging().pristine();
-    digest_ = was_resident ? held_.digest() : device_digest(context_, resident.data(), resident.bytes());
+    digest_ =
+        was_resident ? cached_inputs_.digest() : device_digest(context_, resident.data(), resident.bytes());
   }
 
   /// The last warm-up run also measures the stages. If the run is so long that loading the kernels does not
@@ -385,8 +386,8 @@ class Executor::Measurement {
     mark_flaw(run_->forbidden_writes(), verified_);
     run_extra_passes();
     if (is_resident() && transfer_ == Transfer::once)
-      held_.keep_resident(run_->staging(), digest_,
-                          earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
+      cached_inputs_.keep_resident(run_->staging(), digest_,
+                                   earlier_seconds_ > 0 ? earlier_seconds_ : upload_seconds_);
   }
 
   /// Runs the passes after the samples: stages, launches, energy.
@@ -467,9 +468,9 @@ class Executor::Measurement {
   /// Verifies an answer. @param run the run whose working set `set` holds the answer; null if this memory is
   /// freed or overwritten
   VerifiedAnswer verify_answer(MethodRun<T>* run, int set, const Answer<T>& answer, Convergence convergence) {
-    const AnswerVerifier<T> judge(executor_.context_, trial_, method_, inputs_, digest_);
+    const AnswerVerifier<T> verifier(executor_.context_, trial_, method_, inputs_, digest_);
     const bool is_in_place = run != nullptr && gpus_ == 1;
-    VerifiedAnswer verified = judge.judge(answer, is_in_place ? &run->staging() : nullptr, set);
+    VerifiedAnswer verified = verifier.verify(answer, is_in_place ? &run->staging() : nullptr, set);
     verified.convergence = convergence;
     return verified;
   }
@@ -501,7 +502,7 @@ class Executor::Measurement {
   Executor& executor_;
   const Trial& trial_;
   const Method& method_;
-  Held<T>& held_;
+  CachedInputs<T>& cached_inputs_;
   const Inputs<T>& inputs_;
   io::Record& record_;
   Context& context_;
@@ -529,14 +530,14 @@ class Executor::Measurement {
 };
 
 template <class T>
-HeldAnswer<T> Executor::measure(const Trial& trial, const Method& method, Held<T>& held, Pristine pristine,
-                                io::Record& record) {
-  return Measurement<T>(*this, trial, method, held, pristine, record).measure();
+HeldAnswer<T> Executor::measure(const Trial& trial, const Method& method, CachedInputs<T>& cached,
+                                Pristine pristine, io::Record& record) {
+  return Measurement<T>(*this, trial, method, cached, pristine, record).measure();
 }
 
-template HeldAnswer<float> Executor::measure(const Trial&, const Method&, Held<float>&, Pristine,
+template HeldAnswer<float> Executor::measure(const Trial&, const Method&, CachedInputs<float>&, Pristine,
                                              io::Record&);
-template HeldAnswer<double> Executor::measure(const Trial&, const Method&, Held<double>&, Pristine,
+template HeldAnswer<double> Executor::measure(const Trial&, const Method&, CachedInputs<double>&, Pristine,
                                               io::Record&);
 
 }  // namespace gaussweep::driver

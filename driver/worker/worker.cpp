@@ -52,15 +52,15 @@ io::DeviceRow row_of(const DeviceInfo& info, const std::string& host, const Peak
 struct Failure {
   io::Status status;
   std::string message;
-  bool fatal;            ///< true if this process cannot use its device any more
-  bool for_now = false;  ///< true if the cause may be temporary; a resumed run repeats the trial
+  bool fatal;                         ///< true if this process cannot use its device any more
+  bool is_temporary_failure = false;  ///< true if the cause may be temporary; a resumed run repeats the trial
 };
 
 Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const TransientFailure& e) {
-    return {e.status, e.what(), /*fatal=*/false, /*for_now=*/true};
+    return {e.status, e.what(), /*fatal=*/false, /*is_temporary=*/true};
   } catch (const OutOfMemory& e) {
     return {io::Status::oom, e.what(), /*fatal=*/false};
   } catch (const std::bad_alloc&) {
@@ -149,7 +149,7 @@ message::Done do_trial(Executor& executor, const Trial& trial, const std::string
     done.record.start_time = began;
     done.record.status = name_of(failure.status);
     done.record.message = failure.message + " (at " + step + ")";
-    done.record.for_now = failure.for_now;
+    done.record.is_temporary_failure = failure.is_temporary_failure;
     const WorkerEnd end_if_not_fatal =
         failure.status == io::Status::oom ? WorkerEnd::replace : WorkerEnd::none;
     done.end = failure.fatal ? WorkerEnd::fatal : end_if_not_fatal;

@@ -185,7 +185,7 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
       // not depend on the registry.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
         fail_at(node_of->location,
-                name.text + " is " + kind_words(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
+                name.text + " is " + kind_text(*node_of) + "; " + nearest_hint(name.text, names_of(keys)) +
                     "allowed: a value or a list (only n, m and k may differ by backend or GPU)");
       }
       entry.axes.emplace(name.text, axis_of(name, *node_of, budget));

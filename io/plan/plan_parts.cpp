@@ -116,7 +116,7 @@ const std::vector<std::string>& backend_names() {
 }
 
 void fail_kind(const YamlNode& node, const std::string& what, const std::string& wanted) {
-  fail_at(node.location, what + " is " + kind_words(node) + "; allowed: " + wanted);
+  fail_at(node.location, what + " is " + kind_text(node) + "; allowed: " + wanted);
 }
 
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what) {

@@ -142,8 +142,7 @@ class TreeBuilder : public YAML::EventHandler {
         value->kind == YamlNode::Kind::sequence ? value->items : std::vector<YamlPointer>{value};
     for (const YamlPointer& base : bases) {
       if (base->kind != YamlNode::Kind::map)
-        fail_at(value->location,
-                "<< is " + kind_words(*base) + "; allowed: a mapping, or a list of mappings");
+        fail_at(value->location, "<< is " + kind_text(*base) + "; allowed: a mapping, or a list of mappings");
       for (const auto& entry : base->entries) {
         if (keys.insert(entry.first.text).second) map.entries.push_back(entry);
       }
@@ -154,7 +153,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (open_.empty() || open_.back().node->kind != YamlNode::Kind::map || open_.back().key != nullptr)
       return;
     if (node.kind != YamlNode::Kind::scalar) {
-      fail_at(node.location, "this key is " + kind_words(node) + "; a key must be a word");
+      fail_at(node.location, "this key is " + kind_text(node) + "; a key must be a word");
     }
   }
   /// Adds a complete node to the innermost open list or mapping: as an item, a key, or the value of the last
@@ -259,7 +258,7 @@ void require_few_brackets(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-std::string kind_words(const YamlNode& node) {
+std::string kind_text(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::scalar:
       return "a value";

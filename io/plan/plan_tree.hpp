@@ -39,6 +39,6 @@ constexpr std::size_t max_plan_depth = 32;
 YamlPointer parse_yaml(const std::string& text, const std::string& file);
 
 /// Returns "a mapping", "a list", "a value" or "nothing", for messages.
-std::string kind_words(const YamlNode& node);
+std::string kind_text(const YamlNode& node);
 
 }  // namespace gaussweep::io

@@ -131,9 +131,9 @@ Stages stages_of(const std::string& word) {
 /// is the default.
 /// @param chosen the name of a member of the trial's JSON; the member exists only for the second word
 template <class Flag>
-Setting condition_of_words(const char* name, const char* help, const char* chosen,
-                           std::array<const char*, 2> words, const char* heading, Text Record::*column,
-                           Flag flag) {
+Setting two_valued_condition(const char* name, const char* help, const char* chosen,
+                             std::array<const char*, 2> words, const char* heading, Text Record::*column,
+                             Flag flag) {
   Setting setting{name,
                   help,
                   shape::words({words[0], words[1]}),
@@ -176,10 +176,10 @@ std::vector<Setting> make_settings() {
          s.sampling.warmup_seconds = trial.value("warmup_seconds", 0.0);
        },
        true, [](const TrialSettings& s, Record& r) { r.warmup = s.sampling.warmup; }},
-      condition_of_words(
+      two_valued_condition(
           "cache", "the state of the caches before each sample", "cold", {"warm", "cold"}, "CACHE",
           &Record::cache, [](auto& s) -> auto& { return s.sampling.cold; }),
-      condition_of_words(
+      two_valued_condition(
           "host_memory", "the kind of host memory that operands and answer are copied from and to", "pinned",
           {"pageable", "pinned"}, "HOST MEMORY", &Record::host_memory,
           [](auto& s) -> auto& { return s.pinned; }),

@@ -239,7 +239,7 @@ nlohmann::json to_json(const Record& record) {
   for (const double residual : record.history) history.push_back(number(residual));
   json["stages"] = std::move(stages);
   json["history"] = std::move(history);
-  if (record.for_now) json["for_now"] = true;
+  if (record.is_temporary_failure) json["for_now"] = true;
   return json;
 }
 
@@ -265,7 +265,7 @@ Record record_from_json(const nlohmann::json& json) {
   const auto for_now = json.find("for_now");
   if (for_now != json.end()) {
     if (!for_now->is_boolean()) mistyped("for_now", "true or false", *for_now);
-    record.for_now = for_now->get<bool>();
+    record.is_temporary_failure = for_now->get<bool>();
   }
   return record;
 }

@@ -109,7 +109,7 @@ struct Record {
   std::vector<Stage> stages;
   std::vector<double> history;  ///< the value of the convergence test per iteration (`/iterations`)
   /// True if the trial failed for a reason that may be temporary: a resume repeats it. Only in the journal.
-  bool for_now = false;
+  bool is_temporary_failure = false;
 };
 
 /// A column: its name and the member that holds it.

@@ -73,7 +73,7 @@ class LineReader {
  private:
   /// Reads a member that is no column: samples, stages, history or for_now.
   bool read_detail(std::string_view name, Record& record) {
-    if (name == "for_now") return value(record.for_now);
+    if (name == "for_now") return value(record.is_temporary_failure);
     if (!with_details_ && (name == "sample_list" || name == "history" || name == "stages")) return skip();
     if (name == "sample_list") return samples(record.sample_list);
     if (name == "history") return array([&] { return value(record.history.emplace_back()); });

@@ -37,7 +37,7 @@ __device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, 
 
 /// The reduction of a line (a row or a column) with elements x. `largest`: max |x|. `sum`: the sum of |x|
 /// 2^-exponent. `squares`: the sum of (|x| 2^-exponent)^2. Sums run from the first element to the last.
-enum class Fold { largest, sum, squares };
+enum class Reduction { largest, sum, squares };
 
 /// The lines that are reduced one by one: the rows or the columns of a matrix.
 enum class LineKind : bool { columns = false, rows = true };
@@ -59,8 +59,8 @@ constexpr int line_chunk = 64;  ///< elements per line that a block loads at a t
 
 /// Returns the term of the reduction that element `index` of line `line` contributes.
 template <class T>
-__device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fold, std::int64_t line,
-                                                 std::int64_t index) {
+__device__ __forceinline__ double reduction_term(const Lines<T>& lines, Reduction reduction,
+                                                 std::int64_t line, std::int64_t index) {
   const bool are_columns = lines.are_columns();
   std::int64_t i = are_columns ? index : line, j = are_columns ? line : index;
   if (lines.mirrored && !is_used(lines.matrix, i, j)) {
@@ -69,15 +69,16 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Fold fol
     j = row;
   }
   const double magnitude = fabs(element(lines.matrix, i, j));
-  if (fold == Fold::largest) return magnitude;
+  if (reduction == Reduction::largest) return magnitude;
   const double scaled = times_power(magnitude, -lines.exponent);
-  return fold == Fold::sum ? scaled : scaled * scaled;
+  return reduction == Reduction::sum ? scaled : scaled * scaled;
 }
 
 /// Reduces line k to out[k]. All threads of a block load elements. One thread per line accumulates them in
 /// order, as on the CPU, so that the bits are the same.
 template <class T>
-__global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fold fold, double* out) {
+__global__ void __launch_bounds__(line_threads)
+    lines_kernel(Lines<T> lines, Reduction reduction, double* out) {
   __shared__ double loaded[lines_per_block][line_chunk + 1];
   const Elements<T>& m = lines.matrix;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_per_block;
@@ -90,13 +91,13 @@ __global__ void __launch_bounds__(line_threads) lines_kernel(Lines<T> lines, Fol
     for (int k = t; k < lines_per_block * line_chunk; k += line_threads) {
       const int line = contiguous ? k / line_chunk : k % lines_per_block;
       const int index = contiguous ? k % line_chunk : k / lines_per_block;
-      loaded[line][index] = reduction_term(lines, fold, first + line, begin + index);
+      loaded[line][index] = reduction_term(lines, reduction, first + line, begin + index);
     }
     __syncthreads();
     if (t < lines_per_block) {
       for (int index = 0; index < line_chunk; ++index) {
         const double value = loaded[t][index];
-        if (fold != Fold::largest) {
+        if (reduction != Reduction::largest) {
           result += value;
         } else if (value > result) {
           result = value;

@@ -92,14 +92,15 @@ class DeviceReductions final : public Reductions<T> {
   }
   WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     const int exponent = exponent_of(max_norm(a, Part::all));
-    const std::vector<double> sums = downloaded_fold(
-        Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, exponent}, Fold::squares);
+    const std::vector<double> sums = downloaded_reduction(
+        Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, exponent},
+        Reduction::squares);
     return WideNumber(std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0)), exponent);
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
-    return downloaded_fold(
+    return downloaded_reduction(
         Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, /*exponent=*/0},
-        Fold::largest);
+        Reduction::largest);
   }
   ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
                                        double x_norm, double y_norm) override {
@@ -200,10 +201,10 @@ class DeviceReductions final : public Reductions<T> {
           largest(
               r.scratch_.take(static_cast<std::size_t>(operands.rows() + operands.cols()) * sizeof(double))) {
       const auto row_maxima = largest.template as<double>(), col_maxima = row_maxima + operands.rows();
-      r.fold(Lines<T>{product.left, LineKind::rows, /*mirrored=*/false, /*exponent=*/0}, Fold::largest,
-             row_maxima);
-      r.fold(Lines<T>{product.right, LineKind::columns, /*mirrored=*/false, /*exponent=*/0}, Fold::largest,
-             col_maxima);
+      r.reduce_lines(Lines<T>{product.left, LineKind::rows, /*mirrored=*/false, /*exponent=*/0},
+                     Reduction::largest, row_maxima);
+      r.reduce_lines(Lines<T>{product.right, LineKind::columns, /*mirrored=*/false, /*exponent=*/0},
+                     Reduction::largest, col_maxima);
       product.largest_of_rows = row_maxima;
       product.largest_of_cols = col_maxima;
       host_row_maxima = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
@@ -253,24 +254,24 @@ class DeviceReductions final : public Reductions<T> {
                  dim3(product_threads), 0, product, parts, magnitudes, allowance_ratios);
   }
 
-  /// Reduces every line to an element of `out` on the device. downloaded_fold() returns the results on the
-  /// host.
-  void fold(const Lines<T>& lines, Fold fold, double* out) {
+  /// Reduces every line to an element of `out` on the device. downloaded_reduction() returns the results on
+  /// the host.
+  void reduce_lines(const Lines<T>& lines, Reduction reduction, double* out) {
     const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
     const auto blocks = static_cast<unsigned>((count + lines_per_block - 1) / lines_per_block);
-    simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, fold, out);
+    simt::launch(context_, lines_kernel<T>, dim3(blocks), dim3(line_threads), 0, lines, reduction, out);
   }
-  std::vector<double> downloaded_fold(const Lines<T>& lines, Fold fold_kind) {
+  std::vector<double> downloaded_reduction(const Lines<T>& lines, Reduction reduction) {
     const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
     const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
-    fold(lines, fold_kind, out.as<double>());
+    reduce_lines(lines, reduction, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
   /// Returns the largest sum of |elements| of a line. Elements are scaled to less than 1, as by ScaledDown
   /// (norms.hpp), so that sums do not overflow.
   WideNumber largest_sum(const HostMatrix<T>& a, Lines<T> lines) {
     lines.exponent = exponent_of(max_norm(a, lines.matrix.part));
-    const std::vector<double> sums = downloaded_fold(lines, Fold::sum);
+    const std::vector<double> sums = downloaded_reduction(lines, Reduction::sum);
     return WideNumber(sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end()), lines.exponent);
   }
 

@@ -25,9 +25,9 @@ struct SharedStorage {
   alignas(16) double right[max_warps][32][max_columns];
 };
 
-/// Reduces one number per warp to the largest number (Fold::largest; NaN if one is NaN) or to the sum
-/// (Fold::sum). All threads of the block call it and return the result.
-__device__ inline double reduce_block(SharedStorage& shared, double warp_value, Fold fold) {
+/// Reduces one number per warp to the largest number (Reduction::largest; NaN if one is NaN) or to the sum
+/// (Reduction::sum). All threads of the block call it and return the result.
+__device__ inline double reduce_block(SharedStorage& shared, double warp_value, Reduction reduction) {
   if (warps_of_block() == 1) return warp_value;
   __syncthreads();
   if (lane_of<32>() == 0) shared.warp_values[warp_of_block()] = warp_value;
@@ -35,13 +35,13 @@ __device__ inline double reduce_block(SharedStorage& shared, double warp_value, 
   double result = 0;
   for (int w = 0; w < warps_of_block(); ++w) {
     const double value = shared.warp_values[w];
-    result = fold == Fold::sum ? result + value : value > result || value != value ? value : result;
+    result = reduction == Reduction::sum ? result + value : value > result || value != value ? value : result;
     if (result != result) break;  // NaN
   }
   return result;
 }
 __device__ __forceinline__ double largest_of_block(SharedStorage& shared, double value) {
-  return reduce_block(shared, largest_of_lanes<32>(value), Fold::largest);
+  return reduce_block(shared, largest_of_lanes<32>(value), Reduction::largest);
 }
 
 /// Returns data[offset] if `is_used`, else 0. For an unused element it loads data[0], because predicated
@@ -106,8 +106,8 @@ __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
         }
       });
   return {largest_of_block(shared, double_of(largest)),
-          Columns ? reduce_block(shared, column_max, Fold::largest) : 0,
-          Squares ? reduce_block(shared, sum_of_lanes<32>(squares), Fold::sum) : 0};
+          Columns ? reduce_block(shared, column_max, Reduction::largest) : 0,
+          Squares ? reduce_block(shared, sum_of_lanes<32>(squares), Reduction::sum) : 0};
 }
 
 /// Returns the largest row sum of |elements|.
@@ -275,7 +275,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
     }
     ratio = largest_of_lanes<32>(ratio);
   }
-  ratio = reduce_block(shared, ratio, is_product ? Fold::sum : Fold::largest);
+  ratio = reduce_block(shared, ratio, is_product ? Reduction::sum : Reduction::largest);
   return is_solution || is_product ? ratio : safe_quotient(ratio, r.norms * r.factor);
 }
 

@@ -29,29 +29,36 @@ namespace {
 /// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. As an
 /// argument of __launch_bounds__ it also limits the registers of invert_rescaled. In double, N is above 16
 /// only with the parameter `kernel` = rows.
-template <class T, int N>
+template <class T, int MaxOrder>
 constexpr int inverse_blocks() {
-  if (sizeof(T) == 8) return N <= 8 ? 9 : N <= 16 ? 7 : N <= 32 ? 4 : 6;
-  return N <= 4 ? 16 : N <= 8 ? 12 : N <= 12 ? 10 : N <= 16 ? 9 : N <= 24 ? 7 : N <= 32 ? 5 : 8;
+  if (sizeof(T) == 8) return MaxOrder <= 8 ? 9 : MaxOrder <= 16 ? 7 : MaxOrder <= 32 ? 4 : 6;
+  return MaxOrder <= 4    ? 16
+         : MaxOrder <= 8  ? 12
+         : MaxOrder <= 12 ? 10
+         : MaxOrder <= 16 ? 9
+         : MaxOrder <= 24 ? 7
+         : MaxOrder <= 32 ? 5
+                          : 8;
 }
 
-template <class T, class S>
+template <class T, class Split>
 struct SmallStorage {
-  small::Padded<small::SharedStorage<T, S>> shared[S::systems];
-  small::Padded<small::InverseStorage<T, S>> upper[S::systems];  ///< columns of U, and rows of the inverse
+  small::Padded<small::SharedStorage<T, Split>> shared[Split::systems];
+  small::Padded<small::InverseStorage<T, Split>>
+      upper[Split::systems];  ///< columns of U, and rows of the inverse
 };
 
 /// Inverts the thread group's matrix. Returns true to all threads of the group if the inverse is not finite,
 /// so that invert_rescaled must invert the matrix again.
 /// @tparam Rescales true: scales the rows first, for the second attempt
 /// @param wanted false: computes with the other threads, but stores nothing
-template <class T, class S, bool Rescales>
-__device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::int64_t count, int n,
+template <class T, class Split, bool Rescales>
+__device__ __forceinline__ bool invert_group(SmallStorage<T, Split>& storage, std::int64_t count, int n,
                                              const T* a, T* x, int* info, bool wanted) {
-  const small::GroupIndex<S> index;
+  const small::GroupIndex<Split> index;
   const bool inside = index.system < count;
-  small::Rows<T, S> rows(storage.shared[index.in_block], index.thread);
-  small::InverseStorage<T, S>& upper = storage.upper[index.in_block];
+  small::Rows<T, Split> rows(storage.shared[index.in_block], index.thread);
+  small::InverseStorage<T, Split>& upper = storage.upper[index.in_block];
   const std::int64_t first = index.system * n * n;
   rows.load({inside ? a + first : nullptr, /*ld=*/n, n});
   const T scale = Rescales ? rows.rescale(wanted) : T(1);
@@ -64,21 +71,21 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, S>& storage, std::i
 }
 /// Inverts the thread group's matrix again if `wanted`. Not inlined, so that its registers do not add to
 /// those of the first attempt.
-template <class T, class S>
-__device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, S>& storage, std::int64_t count, int n,
+template <class T, class Split>
+__device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, Split>& storage, std::int64_t count, int n,
                                                    const T* a, T* x, int* info, bool wanted) {
-  invert_group<T, S, /*Rescales=*/true>(storage, count, n, a, x, info, wanted);
+  invert_group<T, Split, /*Rescales=*/true>(storage, count, n, a, x, info, wanted);
 }
 
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads, (inverse_blocks<T, S::N>()))
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads, (inverse_blocks<T, Split::max_order>()))
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {
-  __shared__ SmallStorage<T, S> storage;
+  __shared__ SmallStorage<T, Split> storage;
   const bool must_repeat =
-      invert_group<T, S, /*Rescales=*/false>(storage, count, n, a, x, info, /*wanted=*/true);
+      invert_group<T, Split, /*Rescales=*/false>(storage, count, n, a, x, info, /*wanted=*/true);
   // True for all threads that share barriers with a thread whose matrix must be inverted again.
-  if (small::Rows<T, S>::any_that_synchronizes(must_repeat))
-    invert_rescaled<T, S>(storage, count, n, a, x, info, must_repeat);
+  if (small::Rows<T, Split>::any_that_synchronizes(must_repeat))
+    invert_rescaled<T, Split>(storage, count, n, a, x, info, must_repeat);
 }
 
 /// Computes LU and then the columns of the inverse.
@@ -108,9 +115,10 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   context.stage("invert");
   small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/false, batched::max_inverted>(
       shape.n, [&](auto split) {
-        using S = decltype(split);
-        simt::launch(context, invert_small<T, S>, small::blocks_for<S>(shape.batch), dim3(S::threads), 0,
-                     shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data, op.info);
+        using Split = decltype(split);
+        simt::launch(context, invert_small<T, Split>, small::blocks_for<Split>(shape.batch),
+                     dim3(Split::threads), 0, shape.batch, static_cast<int>(shape.n), op.a.data, op.x.data,
+                     op.info);
       });
 }
 

@@ -27,7 +27,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::columns {
 
-constexpr int tile_order = 8;        ///< order of a tile, and columns of X per set (see WorkSplit)
+constexpr int tile_order = 8;        ///< order of a tile, and columns of X per set (see ColumnSplit)
 constexpr int tiles_per_square = 4;  ///< tiles in a row or column of a square
 constexpr int square_order = tile_order * tiles_per_square;  ///< rows and columns of a square
 /// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
@@ -39,7 +39,7 @@ constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's co
 /// While one square is used, `Prefetched` squares are being copied. With several sets, one product multiplies
 /// the 16 columns of two sets, so their number is even.
 template <int Sets, int Warps, int Prefetched>
-struct WorkSplit {
+struct ColumnSplit {
   static constexpr int sets = Sets, warps = Warps, prefetched = Prefetched, threads = 32 * Warps;
   static constexpr int columns = tile_order * Sets * Warps;
   static_assert(Sets == 1 || Sets % 2 == 0, "products of 16 rows have two sets");
@@ -67,7 +67,7 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
 #endif
 }
 
-/// The columns of X that a thread block computes. @tparam Split a WorkSplit
+/// The columns of X that a thread block computes. @tparam Split a ColumnSplit
 template <class Split>
 class Columns {
  public:
@@ -409,11 +409,11 @@ bool fits(Context& context, const Batch& batch) {
 /// Launches the fastest work split for n as measured (docs/notebook/batched_inverses.md). The last two splits
 /// are for GPUs with little shared memory; they need at most 48 KiB.
 inline void launch(Context& context, const Batch& batch) {
-  using Small = WorkSplit<2, 2, 0>;
-  using Middle = WorkSplit<2, 4, 1>;
-  using Large = WorkSplit<1, 4, 2>;
-  using Narrow = WorkSplit<2, 1, 0>;
-  using Smallest = WorkSplit<1, 1, 0>;
+  using Small = ColumnSplit<2, 2, 0>;
+  using Middle = ColumnSplit<2, 4, 1>;
+  using Large = ColumnSplit<1, 4, 2>;
+  using Narrow = ColumnSplit<2, 1, 0>;
+  using Smallest = ColumnSplit<1, 1, 0>;
   if (batch.n <= 32 && fits<Small>(context, batch)) return launch_split<Small>(context, batch);
   if (batch.n <= 256 && fits<Middle>(context, batch)) return launch_split<Middle>(context, batch);
   if (fits<Large>(context, batch)) return launch_split<Large>(context, batch);

@@ -56,7 +56,7 @@ class ResidueProducts {
     count = choose_moduli(count, a, b, c, output, bits);
     if (count == 0) return 0;
     const ModulusTable table = modulus_table(count);
-    const std::int64_t m = padded(c.rows), k = padded_depth(a.cols);
+    const std::int64_t m = padded(c.rows), k = padded_k(a.cols);
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
     convert<Source::rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
     const std::int64_t width = block_columns(capacity_, count, m, c.cols, k);
@@ -175,7 +175,7 @@ class ResidueProducts {
   /// every `stride`th chunk of 16 k indices, `sampled` indices in all.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
-    const std::int64_t m = padded(c.rows), k = padded_depth(sampled);
+    const std::int64_t m = padded(c.rows), k = padded_k(sampled);
     const auto chunks = static_cast<int>(k / chunk);
     constexpr int largest_byte = 0x7f;  // 0x7f7f7f7f is above every sum (at most 2^30)
     context_.device.fill(&measurements_->smallest_sum, largest_byte, sizeof(int));
@@ -207,7 +207,7 @@ class ResidueProducts {
   void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
     context_.stage("residues");
-    const auto chunks = static_cast<int>(padded_depth(from.length) / chunk);
+    const auto chunks = static_cast<int>(padded_k(from.length) / chunk);
     const unsigned blocks = source == Source::rows_of_a ? row_blocks(padded_count, chunks)
                                                         : blocks_of(padded_count * chunks, threads);
     const auto kernel = bits > one_step_bits ? make_residues<T, source, /*wide=*/true>

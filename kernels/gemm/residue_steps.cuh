@@ -5,7 +5,7 @@
 /// A row of A or a column of B is called a *vector*, and 16 adjacent elements of it are a *chunk*. A vector
 /// is scaled by 2^(bits - e) and rounded to integers, where e is the smallest exponent with |element| <= 2^e
 /// for all its elements. Vectors are stored with contiguous k indices and padded with zeros (padded and
-/// padded_depth in workspaces.hpp), because products of bytes require this layout.
+/// padded_k in workspaces.hpp), because products of bytes require this layout.
 
 #include <cmath>
 #include <cstdint>

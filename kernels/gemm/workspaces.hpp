@@ -101,7 +101,7 @@ constexpr std::int64_t padded(std::int64_t size) {
 }
 /// Rounds k up to a multiple of 16, or of 128 if k >= 512. Products of bytes are up to 1.2 times as fast if
 /// each row begins at a multiple of 128 bytes.
-constexpr std::int64_t padded_depth(std::int64_t k) {
+constexpr std::int64_t padded_k(std::int64_t k) {
   return k < 512 ? padded(k) : (k + 127) / 128 * 128;
 }
 /// Returns the number of columns per block of C: 2^25 sums per modulus, but at least 2048 columns. Fewer
@@ -119,7 +119,7 @@ struct Capacity {
 /// Returns the sizes for products m x n x k with at most `moduli` moduli.
 constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
   const std::int64_t width = padded(std::min(n, block_width(m)));
-  const std::int64_t depth = padded_depth(k);
+  const std::int64_t depth = padded_k(k);
   return {moduli * padded(m) * depth, moduli * width * depth, moduli * width * padded(m), m + n};
 }
 inline std::size_t bytes_of(const Capacity& capacity) {

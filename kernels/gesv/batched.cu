@@ -3,9 +3,9 @@
 /// Source: developed for gaussweep. A group of threads within a warp, or a whole block, solves one system.
 /// Each thread keeps one row of A and of up to four right-hand sides in registers (getrf/small_rows.cuh). A
 /// is read once per four right-hand sides, and only the answer is written. If the rows do not fit in
-/// registers, a thread block solves one system in panels of 32 columns (getrf/panels.cuh) and overwrites A.
-/// With rows in registers, intermediate results may overflow although X does not. Up to order 16 and from
-/// order 49 on, a system whose answer is not finite is therefore solved again with scaled rows.
+/// registers, a thread block solves one system in panels of 32 columns (getrf/panel_factorisation.cuh) and
+/// overwrites A. With rows in registers, intermediate results may overflow although X does not. Up to order
+/// 16 and from order 49 on, a system whose answer is not finite is therefore solved again with scaled rows.
 ///
 /// Larger systems with several right-hand sides need two launches: getrf/batched overwrites A by L and U, and
 /// the second launch solves with them, a few right-hand sides per warp (getrf/factored_solve.cuh).

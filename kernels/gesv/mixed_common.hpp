@@ -13,10 +13,11 @@ constexpr int max_iterations_per_cycle = 30;  ///< iterations per GMRES cycle
 constexpr int max_cycles = 4;                 ///< GMRES cycles per right-hand side
 constexpr int column_slices = 32;             ///< column slices of A, each with a partial sum of A x
 constexpr int block_threads = 256;            ///< threads per block
-constexpr int sample_order = 64;    ///< order of the submatrix of A for sample_pivots (mixed_steps.cuh)
-constexpr int scalar_doubles = 16;  ///< doubles reserved for Scalars (mixed_steps.cuh)
-constexpr int reading_doubles = max_iterations_per_cycle + 4;  ///< doubles in Readings (mixed_vectors.cuh)
-constexpr std::int64_t max_rhs_per_group = 64;                 ///< right-hand sides refined together
+constexpr int sample_order = 64;  ///< order of the submatrix of A for sample_pivots (mixed_steps.cuh)
+constexpr int matrix_measurement_doubles = 16;  ///< doubles reserved for MatrixMeasurements (mixed_steps.cuh)
+constexpr int iteration_measurement_doubles =
+    max_iterations_per_cycle + 4;               ///< doubles in IterationMeasurements (mixed_vectors.cuh)
+constexpr std::int64_t max_rhs_per_group = 64;  ///< right-hand sides refined together
 /// From this number of right-hand sides on, triangular solves with the factors multiply by inverses of
 /// diagonal blocks.
 constexpr std::int64_t min_rhs_for_products = 33;
@@ -78,12 +79,14 @@ inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64
          2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(vectors, sizeof(double)) +
          workspace_piece(sums_of_product(n, nrhs) * ld, sizeof(double)) +
          workspace_piece(column_slices * n, sizeof(double)) +
-         // basis and directions (krylov.hpp); partial sums of projections; Scalars and Readings
+         // basis and directions (gmres_cycle.hpp); partial sums of projections; MatrixMeasurements and
+         // IterationMeasurements
          workspace_piece((max_iterations_per_cycle + 1) * vectors, sizeof(double)) +
          workspace_piece(max_iterations_per_cycle * vectors, sizeof(double)) +
          workspace_piece((max_iterations_per_cycle + 2) * row_blocks(n) * nrhs, sizeof(double)) +
-         workspace_piece(scalar_doubles + (reading_doubles + max_iterations_per_cycle) * nrhs,
-                         sizeof(double));
+         workspace_piece(
+             matrix_measurement_doubles + (iteration_measurement_doubles + max_iterations_per_cycle) * nrhs,
+             sizeof(double));
 }
 
 }  // namespace gaussweep::mixed

@@ -32,12 +32,12 @@ struct System {
   std::byte* solve_memory;  ///< workspace of the solves with the factors
   double *row_scale, *column_scale;           ///< the diagonals of R and C (mixed_steps.cuh)
   double *partial_sums, *spare_partial_sums;  ///< partial results, one vector per column slice in each
-  Scalars* scalars;                           ///< results of the measurements, on the device
+  MatrixMeasurements* measurements;           ///< results of the measurements, on the device
 
   int columns_per_slice() const { return (n + column_slices - 1) / column_slices; }
-  Scalars read() const {
-    Scalars measured{};
-    context.device.to_host(&measured, scalars, sizeof(measured));
+  MatrixMeasurements read() const {
+    MatrixMeasurements measured{};
+    context.device.to_host(&measured, measurements, sizeof(measured));
     return measured;
   }
 
@@ -49,13 +49,13 @@ struct System {
     if (n < min_sampled) return;
     context.stage("inspect");
     simt::launch(context, sample_pivots<E>, dim3(1), dim3(block_threads), 0, matrix, ld_matrix, n,
-                 stored_part, scale, static_cast<float>(std::exp2(log2_limit)), scalars);
+                 stored_part, scale, static_cast<float>(std::exp2(log2_limit)), measurements);
   }
   /// Accepts at most three low pivots (measurements: docs/notebook/mixed_precision.md).
-  static bool has_few_low_pivots(const Scalars& measured) { return measured.low_pivots <= 3; }
+  static bool has_few_low_pivots(const MatrixMeasurements& measured) { return measured.low_pivots <= 3; }
   /// Returns true if the iteration in double cannot overflow or underflow. All nonzero float matrices are in
   /// range.
-  static bool is_in_range(const Scalars& measured) {
+  static bool is_in_range(const MatrixMeasurements& measured) {
     constexpr double limit = 0x1p500;
     const double norm = value_of(measured.norm_of_a);
     return norm >= 1 / limit && norm <= limit;
@@ -69,8 +69,8 @@ struct System {
     if (columns < window + distance) return true;
     context.stage("inspect");
     simt::launch(context, inspect_pivots, dim3(1), dim3(block_threads), 0, float_factors, ld, columns, window,
-                 distance, scalars);
-    const Scalars measured = read();
+                 distance, measurements);
+    const MatrixMeasurements measured = read();
     if (!(measured.largest_pivot < max_growth)) return false;
     if (!(measured.smallest_pivot > (columns <= n / 2 ? 0x1p-20 : 0x1p-30))) return false;
     if (8 * columns > 5 * n) return true;  // the remaining columns cost less than a fallback

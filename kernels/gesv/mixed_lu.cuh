@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Computes R and the norm of A from the results of measure_rows.
-__global__ void __launch_bounds__(block_threads)
-    scale_rows(const double* largest, const double* sums, int n, double* row_scale, Scalars* result) {
+__global__ void __launch_bounds__(block_threads) scale_rows(const double* largest, const double* sums, int n,
+                                                            double* row_scale, MatrixMeasurements* result) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   double maximum = 0, sum = 0;
   if (row < n) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     scale_columns(const T* a, std::int64_t lda, int n, const double* row_scale, double* column_scale,
-                  float* out, std::int64_t ld_out, Scalars* result) {
+                  float* out, std::int64_t ld_out, MatrixMeasurements* result) {
   constexpr int unrolled = 4;
   for (int j = static_cast<int>(blockIdx.x); j < n; j += static_cast<int>(gridDim.x)) {
     const T* const column = a + j * lda;
@@ -113,19 +113,19 @@ class LuFactors {
   /// would not converge: if an element is not finite, the norm is out of range, or a pivot is 0. Also returns
   /// false if a sample of the matrix, which is factored first, has more than three tiny pivots. Also returns
   /// false if the pivots decrease so fast that later pivots would be smaller than float's rounding errors.
-  bool prepare_factors(Scalars& measured) {
+  bool prepare_factors(MatrixMeasurements& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
-    context.device.fill(s.scalars, 0, sizeof(Scalars));
+    context.device.fill(s.measurements, 0, sizeof(MatrixMeasurements));
     simt::launch(context, measure_rows<T>, dim3(s.blocks, column_slices), dim3(block_threads), 0, s.a.data,
                  s.a.ld, s.n, s.columns_per_slice(), s.partial_sums, s.spare_partial_sums);
     simt::launch(context, scale_rows, dim3(s.blocks), dim3(block_threads), 0, s.partial_sums,
-                 s.spare_partial_sums, s.n, s.row_scale, s.scalars);
-    simt::launch(context, smallest_scale, dim3(1), dim3(block_threads), 0, s.row_scale, s.n, s.scalars);
+                 s.spare_partial_sums, s.n, s.row_scale, s.measurements);
+    simt::launch(context, smallest_scale, dim3(1), dim3(block_threads), 0, s.row_scale, s.n, s.measurements);
     simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))),
                  dim3(block_threads), 0, s.a.data, s.a.ld, s.n, s.row_scale, s.column_scale, s.float_factors,
-                 s.ld, s.scalars);
+                 s.ld, s.measurements);
     s.factor_sample(s.float_factors, s.ld, StoredPart::all, /*scale=*/nullptr, log2_low_pivot);
     measured = s.read();
     if (!s.is_in_range(measured) || !s.has_few_low_pivots(measured)) return false;

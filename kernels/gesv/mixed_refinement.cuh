@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/gesv/krylov.hpp"
+#include "kernels/gesv/gmres_cycle.hpp"
 #include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/gesv/mixed_triangle_product.cuh"
 #include "kernels/gesv/mixed_vectors.cuh"
@@ -61,17 +61,18 @@ class Refinement {
         directions_(memory.take<double>(max_iterations_per_cycle * vector_stride_)),
         projections_(memory.take<double>((max_iterations_per_cycle + 2) * row_blocks(n_) * nrhs)),
         block_squares_(projections_ + (max_iterations_per_cycle + 1) * row_blocks(n_) * nrhs),
-        scalars_(reinterpret_cast<Scalars*>(
-            memory.take<double>(scalar_doubles + (reading_doubles + max_iterations_per_cycle) * nrhs))),
-        readings_(reinterpret_cast<Readings*>(reinterpret_cast<double*>(scalars_) + scalar_doubles)),
-        coefficients_(reinterpret_cast<double*>(readings_ + nrhs)),
+        matrix_measurements_(reinterpret_cast<MatrixMeasurements*>(memory.take<double>(
+            matrix_measurement_doubles + (iteration_measurement_doubles + max_iterations_per_cycle) * nrhs))),
+        iteration_measurements_(reinterpret_cast<IterationMeasurements*>(
+            reinterpret_cast<double*>(matrix_measurements_) + matrix_measurement_doubles)),
+        coefficients_(reinterpret_cast<double*>(iteration_measurements_ + nrhs)),
         factors_({context, a, n_, blocks_, ld_, double_factors_, float_factors_, solve_memory_, row_scale_,
-                  column_scale_, slices_, spare_slices_, scalars_},
+                  column_scale_, slices_, spare_slices_, matrix_measurements_},
                  factor_arguments..., memory) {}
 
   /// Scales and factors A. Returns false if refinement would not converge (Factors::prepare_factors).
   bool prepare() {
-    Scalars measured{};
+    MatrixMeasurements measured{};
     if (!factors_.prepare_factors(measured)) return false;
     norm_of_a_ = value_of(measured.norm_of_a);
     min_row_scale_ = measured.min_row_scale;
@@ -94,13 +95,13 @@ class Refinement {
     for (int cycle = 0; cycle < max_cycles; ++cycle) {
       if (!run_cycle()) return false;
       multiply(y_, b, ldb);
-      const std::vector<Readings> host_readings = read_readings();
+      const std::vector<IterationMeasurements> host_measurements = read_measurements();
       bool all_solved = true;
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.solved) continue;
-        rhs.norm_of_x = value_of(host_readings[r].y) * min_column_scale_;
-        const double residual = value_of(host_readings[r].r);
+        rhs.norm_of_x = value_of(host_measurements[r].y) * min_column_scale_;
+        const double residual = value_of(host_measurements[r].r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
         const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
         // Rounding x and the residual may cause an error of almost 2 u, even if n = 1.
@@ -133,7 +134,7 @@ class Refinement {
 
   /// The iteration state of one right-hand side.
   struct RhsState {
-    Krylov krylov;
+    GmresCycle cycle;
     double norm_of_x = 0;  ///< the lower bound max|y| min(C); 0: not yet known
     double last_residual = std::numeric_limits<double>::infinity();  ///< max|b - A x| after the last cycle
     bool solved = false;    ///< true if the convergence test after a cycle was passed
@@ -141,23 +142,24 @@ class Refinement {
   };
 
   dim3 grid() const { return {blocks_, nrhs_}; }
-  std::vector<Readings> read_readings() {
-    std::vector<Readings> host_readings(rhs_states_.size());
-    context_.device.to_host(host_readings.data(), readings_, host_readings.size() * sizeof(Readings));
-    return host_readings;
+  std::vector<IterationMeasurements> read_measurements() {
+    std::vector<IterationMeasurements> host_measurements(rhs_states_.size());
+    context_.device.to_host(host_measurements.data(), iteration_measurements_,
+                            host_measurements.size() * sizeof(IterationMeasurements));
+    return host_measurements;
   }
 
   /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides.
   template <class Y>
   void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
-    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
+    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
       if (nrhs_ == 1 && !factors_.mirrored()) {
         const auto tiles = static_cast<unsigned>(band_count(n_));
         simt::launch(context_, multiply_triangle<T, Y>, dim3(tiles, tiles), dim3(block_threads), 0, a_.data,
-                     a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_, readings_);
+                     a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_, iteration_measurements_);
         return gather(/*count=*/static_cast<int>(tiles), /*first=*/0, /*nrhs=*/1, slices_, b, ldb);
       }
     }
@@ -166,7 +168,7 @@ class Refinement {
         double* const x = slices_;
         double* const product = slices_ + vector_stride_;
         simt::launch(context_, scale_directions<Y>, grid(), dim3(block_threads), 0, y, n_, column_scale_, x,
-                     ld_, readings_);
+                     ld_, iteration_measurements_);
         vendor::gemm(vendor_handles(context_), vendor::Op::none, vendor::Op::none, n_, nrhs_, n_, 1.0,
                      a_.data, a_.ld, x, ld_, 0.0, product, ld_);
         return gather(/*count=*/1, /*first=*/0, nrhs_, product, b, ldb);
@@ -187,15 +189,14 @@ class Refinement {
       first += count;
     }
   }
-  /// Computes the partial sums of A C y for the right-hand sides [first, first + count); a thread has R of
-  /// them.
-  template <int R, class Y>
+  /// Computes the partial sums of A C y for the right-hand sides [first, first + count).
+  template <int RhsPerThread, class Y>
   void multiply_some(const Y* y, unsigned first, unsigned count) {
-    constexpr unsigned thread_rows = rows_of_slice(R);
-    simt::launch(context_, multiply_slice<T, Y, R>,
+    constexpr unsigned thread_rows = rows_of_slice(RhsPerThread);
+    simt::launch(context_, multiply_slice<T, Y, RhsPerThread>,
                  dim3((blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
                  a_.data, a_.ld, n_, columns_per_slice(), y + first * ld_, static_cast<int>(count),
-                 column_scale_, slices_, ld_, readings_ + first);
+                 column_scale_, slices_, ld_, iteration_measurements_ + first);
   }
   /// Adds `count` partial products of the right-hand sides [first, first + nrhs), subtracts the sum from b if
   /// b is given, and stores the rows scaled by R in w_. If b is given, also stores the residual's maximum and
@@ -203,11 +204,11 @@ class Refinement {
   void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
     simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(block_threads), 0, partial, count, n_,
                  b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
-                 block_squares_ + first * blocks_, readings_ + first);
+                 block_squares_ + first * blocks_, iteration_measurements_ + first);
   }
   /// Computes w_ = R (b - the sum of `slice_count` partial products), the residual of every right-hand side.
   void compute_residuals(const T* b, std::int64_t ldb, int slice_count) {
-    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, readings_,
+    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
     gather(slice_count, /*first=*/0, nrhs_, slices_, b, ldb);
   }
@@ -229,7 +230,7 @@ class Refinement {
     const auto normalise_both = [&](auto* z) {
       simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(block_threads), 0,
                    w_, n_, ld_, block_squares_, basis_ + k * vector_stride_,
-                   k < max_iterations_per_cycle ? z : nullptr, permutation_, k, readings_);
+                   k < max_iterations_per_cycle ? z : nullptr, permutation_, k, iteration_measurements_);
     };
     if (in_double_) return normalise_both(directions_ + k * vector_stride_);
     normalise_both(float_direction(k));
@@ -281,7 +282,7 @@ class Refinement {
     IterationReport& report = context_.report;
     normalise_to(0);
     for (RhsState& rhs : rhs_states_) {
-      rhs.krylov = {};
+      rhs.cycle = {};
       rhs.finished = rhs.solved;
     }
     int k = 0;
@@ -290,32 +291,33 @@ class Refinement {
     while (unfinished && k < std::min(max_iterations_per_cycle, n_)) {
       compute_direction(k);
       if (!in_double_) ++float_directions;
-      // Reads the norms of the residuals from Readings::h before the next kernel overwrites them.
-      if (k == 0 && !start_cycles(read_readings())) return true;
+      // Reads the norms of the residuals from IterationMeasurements::h before the next kernel overwrites
+      // them.
+      if (k == 0 && !start_cycles(read_measurements())) return true;
       context_.stage("orthogonalise");
       for (const bool second_pass : {false, true}) {
         simt::launch(context_, project, grid(), dim3(block_threads), 0, basis_, vector_stride_, n_, k + 1, w_,
                      ld_, projections_);
         simt::launch(context_, subtract_projection, grid(), dim3(block_threads), 0, basis_, vector_stride_,
-                     n_, k + 1, w_, ld_, projections_, second_pass, block_squares_, readings_);
+                     n_, k + 1, w_, ld_, projections_, second_pass, block_squares_, iteration_measurements_);
       }
       normalise_to(k + 1);
       ++k;
-      const std::vector<Readings> host_readings = read_readings();
+      const std::vector<IterationMeasurements> host_measurements = read_measurements();
       double worst = 0;
       bool slow = false, hopeless = false;
       unfinished = false;
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.finished) continue;
-        const double residual = rhs.krylov.add(host_readings[r].h);
+        const double residual = rhs.cycle.add(host_measurements[r].h);
         if (std::isnan(residual)) return false;
         worst = std::max(worst, residual);
-        rhs.finished = rhs.krylov.has_reached_target();
+        rhs.finished = rhs.cycle.has_reached_target();
         if (rhs.finished) continue;
         unfinished = true;
-        slow = slow || rhs.krylov.is_slow();
-        hopeless = hopeless || rhs.krylov.is_hopeless(Factors::max_iterations);
+        slow = slow || rhs.cycle.is_slow();
+        hopeless = hopeless || rhs.cycle.is_hopeless(Factors::max_iterations);
       }
       ++report.iterations;
       report.history.push_back(worst);
@@ -324,7 +326,7 @@ class Refinement {
         widen_factors();
         normalise_to(k);  // stores direction k again, in double
         for (RhsState& rhs : rhs_states_) {
-          if (!rhs.finished) rhs.krylov.forget_rate();
+          if (!rhs.finished) rhs.cycle.forget_rate();
         }
       } else if (in_double_ && hopeless) {
         return false;
@@ -334,7 +336,7 @@ class Refinement {
     std::vector<double> packed(rhs_states_.size() * max_iterations_per_cycle);
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
       if (rhs_states_[r].solved) continue;
-      const std::vector<double> coefficients = rhs_states_[r].krylov.coefficients();
+      const std::vector<double> coefficients = rhs_states_[r].cycle.coefficients();
       std::copy(coefficients.begin(), coefficients.end(),
                 packed.begin() + static_cast<std::ptrdiff_t>(r * max_iterations_per_cycle));
     }
@@ -354,16 +356,16 @@ class Refinement {
 
   /// Starts a cycle of every right-hand side with the norm of its residual. Estimates the norm of x from the
   /// first direction if it is not yet known. Returns false if all residuals are 0.
-  bool start_cycles(const std::vector<Readings>& host_readings) {
+  bool start_cycles(const std::vector<IterationMeasurements>& host_measurements) {
     bool any_unfinished = false;
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
       RhsState& rhs = rhs_states_[r];
-      const double norm = host_readings[r].h[0];
+      const double norm = host_measurements[r].h[0];
       rhs.finished = rhs.finished || norm == 0;
       if (rhs.finished) continue;
       any_unfinished = true;
-      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_readings[r].y) * min_column_scale_;
-      rhs.krylov.start(norm, 1 / (min_row_scale_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
+      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_measurements[r].y) * min_column_scale_;
+      rhs.cycle.start(norm, 1 / (min_row_scale_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
     }
     return any_unfinished;
   }
@@ -386,9 +388,9 @@ class Refinement {
   double *slices_, *spare_slices_;        // partial sums of products, one vector per column slice
   double *basis_, *directions_;           // v_0, v_1, … and z_0, z_1, …
   double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per row block
-  Scalars* scalars_;                      // measurements of the matrix and its factors (mixed_steps.cuh)
-  Readings* readings_;                    // measurements per right-hand side (mixed_vectors.cuh)
-  double* coefficients_;                  // of the directions in the correction, per right-hand side
+  MatrixMeasurements* matrix_measurements_;  // measurements of the matrix and its factors (mixed_steps.cuh)
+  IterationMeasurements* iteration_measurements_;  // measurements per right-hand side (mixed_vectors.cuh)
+  double* coefficients_;                           // of the directions in the correction, per right-hand side
   std::vector<RhsState> rhs_states_;
   Factors factors_;
   double norm_of_a_ = 0;

@@ -22,7 +22,7 @@ using Largest = unsigned long long;
 
 /// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
 /// Largest start at 0.
-struct Scalars {
+struct MatrixMeasurements {
   double min_row_scale;              ///< the smallest element of R
   Largest norm_of_a;                 ///< max row sum of |A|
   Largest max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
@@ -32,7 +32,7 @@ struct Scalars {
   double smallest_sampled;  ///< the smallest pivot of the sample
   Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
-static_assert(sizeof(Scalars) <= scalar_doubles * sizeof(double));
+static_assert(sizeof(MatrixMeasurements) <= matrix_measurement_doubles * sizeof(double));
 
 /// Raises *to to the largest |value| of the warp if that is larger. All threads of the warp must call this.
 __device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ double scale_for(double value) {
 
 /// Stores the smallest element of R. Runs in one block.
 static __global__ void __launch_bounds__(block_threads)
-    smallest_scale(const double* row_scale, int n, Scalars* result) {
+    smallest_scale(const double* row_scale, int n, MatrixMeasurements* result) {
   double maximum = 0;  // of 1 / r over the elements r of R
   for (int i = static_cast<int>(threadIdx.x); i < n; i += block_threads)
     maximum = fmax(maximum, 1 / row_scale[i]);
@@ -91,7 +91,8 @@ static __global__ void __launch_bounds__(block_threads)
 /// one has the same length and ends `distance` columns earlier. Runs in one block. @pre window + distance <=
 /// columns
 static __global__ void __launch_bounds__(block_threads)
-    inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance, Scalars* result) {
+    inspect_pivots(const float* lu, std::int64_t ld, int columns, int window, int distance,
+                   MatrixMeasurements* result) {
   double first = 0, last = 0, largest_inverse = 0, largest = 0;
   for (int i = static_cast<int>(threadIdx.x); i < columns; i += block_threads) {
     const double pivot = std::fabs(static_cast<double>(lu[i + i * ld]));
@@ -138,7 +139,7 @@ enum class StoredPart { all, lower, upper };
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     sample_pivots(const T* a, std::int64_t lda, int n, StoredPart stored_part, const double* scale, float low,
-                  Scalars* result) {
+                  MatrixMeasurements* result) {
   static_assert(sample_order == 64, "a row index has 6 bits, and used_rows has 64");
   __shared__ float element[sample_order][sample_order + 1];  // [column][row]
   const int thread = static_cast<int>(threadIdx.x);

@@ -13,7 +13,7 @@ namespace gaussweep::cuda::mixed {
 template <class T, class Y>
 __global__ void __launch_bounds__(block_threads)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
-                      double* partial, std::int64_t ld, Readings* result) {
+                      double* partial, std::int64_t ld, IterationMeasurements* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = block_threads / 32, warp_columns = band_order / warps,
                 lane_rows = band_order / 32;  // per warp, and per thread

@@ -12,31 +12,31 @@
 namespace gaussweep::cuda::mixed {
 
 /// Measurements of one right-hand side during an iteration, for the host. `y` and `r` start at 0.
-struct Readings {
+struct IterationMeasurements {
   double h[max_iterations_per_cycle + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
   Largest y;                               ///< max |y|, where x = C y
   Largest r;                               ///< max |b - A x|
 };
-static_assert(sizeof(Readings) == reading_doubles * sizeof(double));
+static_assert(sizeof(IterationMeasurements) == iteration_measurement_doubles * sizeof(double));
 
 /// Sets the maxima `y` and `r` to 0, one thread per right-hand side.
-static __global__ void clear_largest(Readings* result, int nrhs) {
+static __global__ void clear_largest(IterationMeasurements* result, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
   if (r < nrhs) result[r].y = result[r].r = 0;
 }
 
-/// Computes A C Y for one slice of columns of A and `nrhs` right-hand sides. The template argument R >= nrhs
-/// is the number of right-hand sides per thread, not the matrix R. Stores the result as an array partial(row,
-/// slice, right-hand side). blockIdx.y is the slice. A thread has `thread_rows` rows, `block_threads` apart.
-/// Raises result[r].y to max |y| of right-hand side r.
-template <class T, class Y, int R>
+/// Computes A C Y for one slice of columns of A and `nrhs` <= RhsPerThread right-hand sides. Stores the
+/// result as an array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has
+/// `thread_rows` rows, `block_threads` apart. Raises result[r].y to max |y| of right-hand side r.
+template <class T, class Y, int RhsPerThread>
 __global__ void __launch_bounds__(block_threads)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
-                   const double* column_scale, double* partial, std::int64_t ld, Readings* result) {
-  constexpr int thread_rows = rows_of_slice(R);
-  constexpr int unrolled = 8 / thread_rows;              // columns loaded before they are used
-  constexpr int chains = R == 1 ? 4 : 1;                 // independent partial sums per row
-  __shared__ __align__(16) double x[block_threads * R];  // x[column][right-hand side]
+                   const double* column_scale, double* partial, std::int64_t ld,
+                   IterationMeasurements* result) {
+  constexpr int thread_rows = rows_of_slice(RhsPerThread);
+  constexpr int unrolled = 8 / thread_rows;                         // columns loaded before they are used
+  constexpr int chains = RhsPerThread == 1 ? 4 : 1;                 // independent partial sums per row
+  __shared__ __align__(16) double x[block_threads * RhsPerThread];  // x[column][right-hand side]
   const int thread = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(blockIdx.x) * thread_rows * block_threads + thread;
   const int begin = static_cast<int>(blockIdx.y) * columns;
@@ -44,19 +44,19 @@ __global__ void __launch_bounds__(block_threads)
   const T* row_start[thread_rows];  // rows beyond the matrix repeat the last row and are not stored
 #pragma unroll
   for (int v = 0; v < thread_rows; ++v) row_start[v] = a + min(row + v * block_threads, n - 1);
-  double sum[thread_rows][R][chains] = {};
+  double sum[thread_rows][RhsPerThread][chains] = {};
   const auto add = [&](const T(&value)[thread_rows], int c, int chain) {
 #pragma unroll
-    for (int r = 0; r < R; r += R == 1 ? 1 : 2) {
+    for (int r = 0; r < RhsPerThread; r += RhsPerThread == 1 ? 1 : 2) {
       double x_pair[2];
-      if constexpr (R == 1) {
+      if constexpr (RhsPerThread == 1) {
         x_pair[0] = x[c];
       } else {
-        const auto pair = *reinterpret_cast<const double2*>(x + c * R + r);
+        const auto pair = *reinterpret_cast<const double2*>(x + c * RhsPerThread + r);
         x_pair[0] = pair.x, x_pair[1] = pair.y;
       }
 #pragma unroll
-      for (int q = 0; q < (R == 1 ? 1 : 2); ++q) {
+      for (int q = 0; q < (RhsPerThread == 1 ? 1 : 2); ++q) {
 #pragma unroll
         for (int v = 0; v < thread_rows; ++v) {
           sum[v][r + q][chain] = std::fma(static_cast<double>(value[v]), x_pair[q], sum[v][r + q][chain]);
@@ -69,10 +69,10 @@ __global__ void __launch_bounds__(block_threads)
     const int column = first + thread;
     const double scale = thread < count ? column_scale[column] : 0.0;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < RhsPerThread; ++r) {
       const bool inside = thread < count && r < nrhs;
       const double value_of_y = inside ? static_cast<double>(y[column + r * ld]) : 0.0;
-      x[thread * R + r] = scale * value_of_y;
+      x[thread * RhsPerThread + r] = scale * value_of_y;
       if (blockIdx.x == 0 && r < nrhs) atomic_max_of_warp(&result[r].y, value_of_y);
     }
     __syncthreads();
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(block_threads)
   for (int v = 0; v < thread_rows; ++v) {
     if (row + v * block_threads >= n) break;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < RhsPerThread; ++r) {
       if (r >= nrhs) break;
       double total = sum[v][r][0];
       if constexpr (chains == 4) total = (total + sum[v][r][1]) + (sum[v][r][2] + sum[v][r][3]);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class Y>
 __global__ void __launch_bounds__(block_threads)
     scale_directions(const Y* y, int n, const double* column_scale, double* x, std::int64_t ld,
-                     Readings* result) {
+                     IterationMeasurements* result) {
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
   const double value = row < n ? static_cast<double>(y[index]) : 0.0;
@@ -126,7 +126,8 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
-                  const double* row_scale, double* w, std::int64_t ld, double* squares, Readings* result) {
+                  const double* row_scale, double* w, std::int64_t ld, double* squares,
+                  IterationMeasurements* result) {
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const auto r = static_cast<std::int64_t>(blockIdx.y);
   double value = 0;
@@ -172,7 +173,7 @@ static __global__ void __launch_bounds__(block_threads)
 /// @pre the same grid as `project`
 static __global__ void __launch_bounds__(block_threads)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
-                        const double* partial, bool add, double* squares, Readings* result) {
+                        const double* partial, bool add, double* squares, IterationMeasurements* result) {
   __shared__ double h[max_iterations_per_cycle + 1];
   const int thread = static_cast<int>(threadIdx.x);
   const int blocks = static_cast<int>(gridDim.x);
@@ -205,7 +206,7 @@ static __global__ void __launch_bounds__(block_threads)
 template <class Z>
 __global__ void __launch_bounds__(block_threads)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
-              const int* from, int h_index, Readings* result) {
+              const int* from, int h_index, IterationMeasurements* result) {
   w += blockIdx.y * ld;
   squares += static_cast<std::int64_t>(blockIdx.y) * gridDim.x;
   double sum = 0;

@@ -70,7 +70,7 @@ enum class SquareSharing {
 /// one warp or all warps of a thread block.
 /// @tparam Symmetric true for factors of Cholesky, false for LU
 template <bool Symmetric, int LaneColumns, SquareSharing Sharing, int Warps>
-struct WorkSplit {
+struct SolveSplit {
   static constexpr bool symmetric = Symmetric;
   static constexpr int lane_columns = LaneColumns, columns = 4 * LaneColumns;
   static constexpr int warps = Warps, threads = 32 * Warps;
@@ -117,8 +117,8 @@ __device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, in
   }
 }
 
-/// The right-hand sides of a warp. @tparam S a WorkSplit
-template <class T, class S>
+/// The right-hand sides of a warp. @tparam Split a SolveSplit
+template <class T, class Split>
 class Solve {
  public:
   /// @param shared the group's memory
@@ -127,19 +127,20 @@ class Solve {
   __device__ Solve(const Batch<T>& batch, T* shared, std::int64_t system, int group_rhs, int first_rhs)
       : n_(batch.n),
         first_rhs_(first_rhs),
-        count_(min(batch.nrhs - first_rhs, S::columns)),
+        count_(min(batch.nrhs - first_rhs, Split::columns)),
         upper_(batch.upper),
         squares_((batch.n + square_order - 1) / square_order),
         first_square_(batch.b == nullptr ? group_rhs / square_order : 0),
         factors_(batch.factors + system * n_ * n_),
-        pivot_rows_(S::symmetric ? nullptr : batch.pivot_rows + system * n_),
+        pivot_rows_(Split::symmetric ? nullptr : batch.pivot_rows + system * n_),
         b_(batch.b == nullptr ? nullptr : batch.b + (system * batch.nrhs + first_rhs) * n_),
         x_(batch.x + (system * batch.nrhs + (batch.b == nullptr ? 0 : first_rhs)) * n_),
         square_memory_(shared),
-        unknowns_(shared + (squares_ > 1 ? 2 : 1) * S::square_size +
-                  (S::single ? 0 : static_cast<int>(threadIdx.x) / 32 * S::columns * S::padded(n_))) {
+        unknowns_(
+            shared + (squares_ > 1 ? 2 : 1) * Split::square_size +
+            (Split::single ? 0 : static_cast<int>(threadIdx.x) / 32 * Split::columns * Split::padded(n_))) {
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::lane_columns; ++c) {
+    for (int c = 0; c < Split::lane_columns; ++c) {
       const int column = first_column() + c;
       target_columns_[c] = column >= count_ ? -1 : b_ != nullptr ? column : pivot_rows_[first_rhs_ + column];
     }
@@ -152,8 +153,8 @@ class Solve {
     for (int stage = 0; !current.is_done(); current.advance(), stage ^= 1) {
       simt::await_copy_groups<0>();
       synchronize_group();  // the square has arrived, and no thread still uses the other buffer
-      if (squares_ > 1) start_copy(next, square_memory_ + (stage ^ 1) * S::square_size);
-      if (count_ > 0) process(current, square_memory_ + stage * S::square_size);
+      if (squares_ > 1) start_copy(next, square_memory_ + (stage ^ 1) * Split::square_size);
+      if (count_ > 0) process(current, square_memory_ + stage * Split::square_size);
     }
   }
 
@@ -171,29 +172,31 @@ class Solve {
 
  private:
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  static __device__ __forceinline__ void synchronize_group() { S::single ? __syncwarp() : __syncthreads(); }
+  static __device__ __forceinline__ void synchronize_group() {
+    Split::single ? __syncwarp() : __syncthreads();
+  }
 
   /// Starts to copy the square at `position`, with zeros beyond n, and advances `position`. For the back
   /// substitution of Cholesky it is the square of L that is used transposed.
   __device__ void start_copy(lu::SquareOrder& position, T* square) {
     if (!position.is_done()) {
-      const bool is_transposed = S::symmetric && !position.is_forward();
+      const bool is_transposed = Split::symmetric && !position.is_forward();
       const int row = square_order * (is_transposed ? position.j() : position.i());
       const int column = square_order * (is_transposed ? position.i() : position.j());
-      const bool is_upper = S::symmetric && upper_;
-      constexpr int threads = S::single ? 32 : S::threads, step = threads / 32;
+      const bool is_upper = Split::symmetric && upper_;
+      constexpr int threads = Split::single ? 32 : Split::threads, step = threads / 32;
       // Consecutive lanes copy consecutive elements of global memory.
       const int lane_offset = (is_upper ? column : row) + lane();  // row index in the stored triangle
       const int warp = static_cast<int>(threadIdx.x) % threads / 32;
       const int stored_column = is_upper ? row : column;
       const T* from = factors_ + lane_offset + static_cast<std::int64_t>(stored_column + warp) * n_;
-      T* to = square + (is_upper ? lane() * S::pitch + warp : lane() + warp * S::pitch);
+      T* to = square + (is_upper ? lane() * Split::pitch + warp : lane() + warp * Split::pitch);
       GAUSSWEEP_ROLLED
       for (int c = warp; c < square_order; c += step) {
         const bool exists = lane_offset < n_ && stored_column + c < n_;
         simt::copy_or_zero(to, exists ? from : factors_, exists);
         from += static_cast<std::int64_t>(step) * n_;
-        to += step * (is_upper ? 1 : S::pitch);
+        to += step * (is_upper ? 1 : Split::pitch);
       }
     }
     position.advance();
@@ -228,14 +231,17 @@ class Solve {
   __device__ __forceinline__ T rhs(int row, int c) const {
     if (b_ == nullptr) return row == first_rhs_ + first_column() + c ? 1 : 0;
     if (row >= n_ || target_columns_[c] < 0) return 0;
-    return b_[(S::symmetric ? row : pivot_rows_[row]) + static_cast<std::int64_t>(target_columns_[c]) * n_];
+    return b_[(Split::symmetric ? row : pivot_rows_[row]) +
+              static_cast<std::int64_t>(target_columns_[c]) * n_];
   }
   /// Stores the lane's right-hand sides of a block row, or zeros, to shared memory, where the unknowns
   /// replace them.
   __device__ __forceinline__ void store_rhs(int first_row, bool is_zero) {
-    for_elements([&](int row, int c,
-                     T) { unknowns_[row * S::columns + first_column() + c] = is_zero ? T(0) : rhs(row, c); },
-                 first_row);
+    for_elements(
+        [&](int row, int c, T) {
+          unknowns_[row * Split::columns + first_column() + c] = is_zero ? T(0) : rhs(row, c);
+        },
+        first_row);
   }
   /// Stores an element of the lane's solution c.
   __device__ __forceinline__ void store(int row, int c, T unknown) {
@@ -245,7 +251,7 @@ class Solve {
 
   /// Returns the index of the lane's four adjacent rows (a *quad*) in a block row.
   static __device__ __forceinline__ int row_quad() { return lane() / 4; }
-  static __device__ __forceinline__ int first_column() { return lane() % 4 * S::lane_columns; }
+  static __device__ __forceinline__ int first_column() { return lane() % 4 * Split::lane_columns; }
   /// Calls visit(row, index of the lane's right-hand side, sum) for all of the lane's sums.
   /// @param first_row the block row's first row
   template <class Visit>
@@ -253,7 +259,8 @@ class Solve {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < lane_rows; ++r) {
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < S::lane_columns; ++c) visit(first_row + row_quad() * lane_rows + r, c, sums_[r][c]);
+      for (int c = 0; c < Split::lane_columns; ++c)
+        visit(first_row + row_quad() * lane_rows + r, c, sums_[r][c]);
     }
   }
   __device__ __forceinline__ void set_sums_to_zero() {
@@ -264,23 +271,23 @@ class Solve {
   template <bool Down>
   static __device__ __forceinline__ void load_elements(const T* square, int k, T (&elements)[lane_rows]) {
     const int row = row_quad() * lane_rows;
-    if constexpr (S::symmetric) {
+    if constexpr (Split::symmetric) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < lane_rows; ++r)
-        elements[r] = square[Down ? row + r + k * S::pitch : k + (row + r) * S::pitch];
+        elements[r] = square[Down ? row + r + k * Split::pitch : k + (row + r) * Split::pitch];
     } else {
-      lu::load_adjacent(square + row + k * S::pitch, elements);
+      lu::load_adjacent(square + row + k * Split::pitch, elements);
     }
   }
 
   /// Subtracts column k of a square times the row `row_unknowns` of finished unknowns.
   template <bool Down>
   __device__ __forceinline__ void subtract_row(const T* square, int k, const T* row_unknowns) {
-    T elements[lane_rows], unknowns[S::lane_columns];
+    T elements[lane_rows], unknowns[Split::lane_columns];
     load_elements<Down>(square, k, elements);
     lu::load_adjacent(row_unknowns, unknowns);
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::lane_columns; ++c) {
+    for (int c = 0; c < Split::lane_columns; ++c) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < lane_rows; ++r) sums_[r][c] = std::fma(-elements[r], unknowns[c], sums_[r][c]);
     }
@@ -288,10 +295,10 @@ class Solve {
   /// Subtracts the products of a square off the diagonal with the finished unknowns of a block row.
   template <bool Down>
   __device__ __forceinline__ void subtract(int block_row, const T* square) {
-    const T* const unknowns = unknowns_ + block_row * square_order * S::columns + first_column();
+    const T* const unknowns = unknowns_ + block_row * square_order * Split::columns + first_column();
     GAUSSWEEP_UNROLL
     for (int k = 0; k < square_order; ++k)  // elements beyond n are 0
-      subtract_row<Down>(square, k, unknowns + k * S::columns);
+      subtract_row<Down>(square, k, unknowns + k * Split::columns);
   }
 
   /// Solves with the diagonal square of the block row that begins at row `first_row`, four rows at a time.
@@ -300,43 +307,43 @@ class Solve {
   /// two first.
   template <bool Down>
   __device__ __forceinline__ void substitute(int first_row, const T* square) {
-    constexpr bool has_unit_diagonal = !S::symmetric && Down;
+    constexpr bool has_unit_diagonal = !Split::symmetric && Down;
     T scale[lane_rows], inverse[lane_rows];
     GAUSSWEEP_UNROLL
     for (int r = 0; r < lane_rows && !has_unit_diagonal; ++r) {
       const int row = row_quad() * lane_rows + r;
-      const T diagonal = square[row * (S::pitch + 1)];
-      scale[r] = S::symmetric ? T(1) : small::inverse_power_of_two(diagonal);
-      inverse[r] = first_row + row < n_ ? T(1) / (S::symmetric ? diagonal : diagonal * scale[r]) : T(0);
+      const T diagonal = square[row * (Split::pitch + 1)];
+      scale[r] = Split::symmetric ? T(1) : small::inverse_power_of_two(diagonal);
+      inverse[r] = first_row + row < n_ ? T(1) / (Split::symmetric ? diagonal : diagonal * scale[r]) : T(0);
     }
     GAUSSWEEP_ROLLED
     for (int step = 0; step < square_order / lane_rows; ++step) {
       const int quad = Down ? step : square_order / lane_rows - 1 - step;  // of the rows that are solved
-      T* const quad_unknowns = unknowns_ + (first_row + quad * lane_rows) * S::columns + first_column();
+      T* const quad_unknowns = unknowns_ + (first_row + quad * lane_rows) * Split::columns + first_column();
       const bool is_inside = first_row + quad * lane_rows < n_;
       if (row_quad() == quad) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < lane_rows; ++i) {
           const int solved = Down ? i : lane_rows - 1 - i;
           if (!is_inside) {
-            constexpr T zeros[S::lane_columns] = {};
-            lu::store_adjacent(quad_unknowns + solved * S::columns, zeros);
+            constexpr T zeros[Split::lane_columns] = {};
+            lu::store_adjacent(quad_unknowns + solved * Split::columns, zeros);
             continue;
           }
-          T elements[lane_rows], rhs_elements[S::lane_columns];
+          T elements[lane_rows], rhs_elements[Split::lane_columns];
           load_elements<Down>(square, quad * lane_rows + solved, elements);
-          lu::load_adjacent(quad_unknowns + solved * S::columns, rhs_elements);
+          lu::load_adjacent(quad_unknowns + solved * Split::columns, rhs_elements);
           GAUSSWEEP_UNROLL
-          for (int c = 0; c < S::lane_columns; ++c) {
+          for (int c = 0; c < Split::lane_columns; ++c) {
             T& unknown = sums_[solved][c];
             unknown += rhs_elements[c];
             if (!has_unit_diagonal)
-              unknown = unknown * inverse[solved] * (S::symmetric ? T(1) : scale[solved]);
+              unknown = unknown * inverse[solved] * (Split::symmetric ? T(1) : scale[solved]);
             GAUSSWEEP_UNROLL
             for (int r = Down ? solved + 1 : 0; r < (Down ? lane_rows : solved); ++r)
               sums_[r][c] = std::fma(-elements[r], unknown, sums_[r][c]);
           }
-          lu::store_adjacent(quad_unknowns + solved * S::columns, sums_[solved]);
+          lu::store_adjacent(quad_unknowns + solved * Split::columns, sums_[solved]);
         }
       }
       if (!is_inside) continue;
@@ -345,7 +352,7 @@ class Solve {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < lane_rows; ++i) {
           const int solved = Down ? i : lane_rows - 1 - i;
-          subtract_row<Down>(square, quad * lane_rows + solved, quad_unknowns + solved * S::columns);
+          subtract_row<Down>(square, quad * lane_rows + solved, quad_unknowns + solved * Split::columns);
         }
       }
     }
@@ -362,34 +369,35 @@ class Solve {
   const T* b_;
   T* x_;
   T* square_memory_;
-  T* unknowns_;                          ///< the warp's finished unknowns: [row][right-hand side]
-  int target_columns_[S::lane_columns];  ///< the columns of b_ and x_ of the lane's solutions, or -1
-  T sums_[lane_rows][S::lane_columns];   ///< the lane's sums, then unknowns, in a block row
+  T* unknowns_;                              ///< the warp's finished unknowns: [row][right-hand side]
+  int target_columns_[Split::lane_columns];  ///< the columns of b_ and x_ of the lane's solutions, or -1
+  T sums_[lane_rows][Split::lane_columns];   ///< the lane's sums, then unknowns, in a block row
 };
 
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads) solve_factored(Batch<T> batch) {
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads) solve_factored(Batch<T> batch) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int groups_per_system = (batch.nrhs + S::group_columns - 1) / S::group_columns;
-  const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * S::groups + (S::single ? warp : 0);
+  const int groups_per_system = (batch.nrhs + Split::group_columns - 1) / Split::group_columns;
+  const std::int64_t group =
+      static_cast<std::int64_t>(blockIdx.x) * Split::groups + (Split::single ? warp : 0);
   const std::int64_t system = group / groups_per_system;
   if (system >= batch.count) return;
-  const int group_rhs = static_cast<int>(group % groups_per_system) * S::group_columns,
-            first_rhs = group_rhs + (S::single ? 0 : warp * S::columns);
-  T* const shared = simt::dynamic_shared<T>() + (S::single ? warp * S::group_size(batch.n) : 0);
-  Solve<T, S> solve(batch, shared, system, group_rhs, first_rhs);
+  const int group_rhs = static_cast<int>(group % groups_per_system) * Split::group_columns,
+            first_rhs = group_rhs + (Split::single ? 0 : warp * Split::columns);
+  T* const shared = simt::dynamic_shared<T>() + (Split::single ? warp * Split::group_size(batch.n) : 0);
+  Solve<T, Split> solve(batch, shared, system, group_rhs, first_rhs);
   solve.run();
-  if constexpr (!S::symmetric) {
+  if constexpr (!Split::symmetric) {
     if (batch.b == nullptr && batch.info[system] == 0) solve.repair();
   }
 }
 
-template <class T, class S>
+template <class T, class Split>
 void launch(Context& context, const Batch<T>& batch) {
-  const std::int64_t groups_per_system = (batch.nrhs + S::group_columns - 1) / S::group_columns;
-  const std::int64_t blocks = (batch.count * groups_per_system + S::groups - 1) / S::groups;
-  simt::launch(context, solve_factored<T, S>, dim3(static_cast<unsigned>(blocks)), dim3(S::threads),
-               S::template shared_bytes<T>(batch.n), batch);
+  const std::int64_t groups_per_system = (batch.nrhs + Split::group_columns - 1) / Split::group_columns;
+  const std::int64_t blocks = (batch.count * groups_per_system + Split::groups - 1) / Split::groups;
+  simt::launch(context, solve_factored<T, Split>, dim3(static_cast<unsigned>(blocks)), dim3(Split::threads),
+               Split::template shared_bytes<T>(batch.n), batch);
 }
 
 /// Solves every system of a batch. Uses the fastest work split as measured on an H200
@@ -400,23 +408,23 @@ void solve(Context& context, const Batch<T>& batch) {
   const int n = batch.n, nrhs = batch.nrhs;
   const std::size_t max_bytes = simt::max_shared_bytes(context);
   const auto try_launch = [&](auto split, bool is_wanted) {
-    using S = decltype(split);
-    if (!is_wanted || S::template shared_bytes<T>(n) > max_bytes) return false;
-    launch<T, S>(context, batch);
+    using Split = decltype(split);
+    if (!is_wanted || Split::template shared_bytes<T>(n) > max_bytes) return false;
+    launch<T, Split>(context, batch);
     return true;
   };
   constexpr auto per_warp = SquareSharing::per_warp, per_block = SquareSharing::per_block;
   const bool is_small = n <= (sizeof(T) == 8 ? 32 : 256);
   // For the identity, groups of fewer columns skip more zeros, which matters at small orders.
   const bool has_small_groups = batch.b == nullptr && (n <= 64 || n > 448);
-  if (try_launch(WorkSplit<Symmetric, 4, per_block, 4>(), nrhs > 32 && !has_small_groups)) return;
-  if (try_launch(WorkSplit<Symmetric, 4, per_block, 2>(), nrhs > 16 && is_small)) return;
-  if (try_launch(WorkSplit<Symmetric, 2, per_block, 4>(), nrhs > 16)) return;
-  if (try_launch(WorkSplit<Symmetric, 4, per_warp, 4>(), nrhs > 8 && is_small)) return;
-  if (try_launch(WorkSplit<Symmetric, 2, per_block, 2>(), nrhs > 8)) return;
-  if (try_launch(WorkSplit<Symmetric, 2, per_warp, 2>(), nrhs > 4)) return;
-  if (try_launch(WorkSplit<Symmetric, 1, per_warp, 4>(), /*is_wanted=*/true)) return;
-  launch<T, WorkSplit<Symmetric, 1, per_warp, 1>>(context, batch);
+  if (try_launch(SolveSplit<Symmetric, 4, per_block, 4>(), nrhs > 32 && !has_small_groups)) return;
+  if (try_launch(SolveSplit<Symmetric, 4, per_block, 2>(), nrhs > 16 && is_small)) return;
+  if (try_launch(SolveSplit<Symmetric, 2, per_block, 4>(), nrhs > 16)) return;
+  if (try_launch(SolveSplit<Symmetric, 4, per_warp, 4>(), nrhs > 8 && is_small)) return;
+  if (try_launch(SolveSplit<Symmetric, 2, per_block, 2>(), nrhs > 8)) return;
+  if (try_launch(SolveSplit<Symmetric, 2, per_warp, 2>(), nrhs > 4)) return;
+  if (try_launch(SolveSplit<Symmetric, 1, per_warp, 4>(), /*is_wanted=*/true)) return;
+  launch<T, SolveSplit<Symmetric, 1, per_warp, 1>>(context, batch);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::factored

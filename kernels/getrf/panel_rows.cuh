@@ -1,6 +1,6 @@
 #pragma once
-/// The base class of Panels (panels.cuh): the rows that a thread owns, the addresses of their elements, and
-/// the 8 x 8 triangles on the diagonal of L.
+/// The base class of PanelFactorisation (panel_factorisation.cuh): the rows that a thread owns, the addresses
+/// of their elements, and the 8 x 8 triangles on the diagonal of L.
 
 #include <cmath>
 
@@ -13,19 +13,19 @@ namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 /// The rows of a system that one thread owns. Rows do not move in memory while the matrix is factored. Row
 /// `e` (0 <= e < RowsPerThread) of the thread is row row(e) of the matrix; a warp owns 32 RowsPerThread
 /// consecutive rows. The thread's elements of a panel are in an array `a`, row by row.
-/// @tparam S a WorkSplit
+/// @tparam Split a PanelSplit
 /// @tparam Symmetric true for Cholesky, false for LU
-template <class T, class S, bool Symmetric>
+template <class T, class Split, bool Symmetric>
 class PanelRows {
  public:
-  __device__ PanelRows(SharedStorage<T, S>& shared, const System<T>& system)
+  __device__ PanelRows(SharedStorage<T, Split>& shared, const System<T>& system)
       : shared_(shared), system_(system), n_(system.n) {
     GAUSSWEEP_UNROLL
     for (int e = 0; e < RowsPerThread; ++e) position_[e] = row(e);
   }
 
  protected:
-  static constexpr int RowsPerThread = S::RowsPerThread, width = S::width;
+  static constexpr int RowsPerThread = Split::RowsPerThread, width = Split::width;
 
   /// Returns the index in the matrix of the thread's row `e`.
   __device__ __forceinline__ int row(int e = 0) const {
@@ -36,14 +36,14 @@ class PanelRows {
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   /// Waits for all threads that process the system.
   static __device__ __forceinline__ void wait() {
-    if (S::warps == 1) {
+    if (Split::warps == 1) {
       __syncwarp();
     } else {
       __syncthreads();
     }
   }
   static __device__ __forceinline__ int warp() {
-    return S::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
+    return Split::warps == 1 ? 0 : static_cast<int>(threadIdx.x) / 32;
   }
   /// Calls visit(e) for each of the thread's rows.
   template <class Visit>
@@ -111,7 +111,7 @@ class PanelRows {
   /// Returns the 8 x 8 diagonal triangle of L in shared memory for the group of eight steps that contains
   /// `step`, in double.
   __device__ T* triangle_of(int step) const { return shared_.triangles + step / tile_order * 64; }
-  SharedStorage<T, S>& shared_;
+  SharedStorage<T, Split>& shared_;
   System<T> system_;
   int n_;
   /// The position that LAPACK's row exchanges would give each of the thread's rows. Once the row was a pivot,

@@ -1,6 +1,6 @@
 #pragma once
-/// Work splits, shared memory and building blocks of the panels in panels.cuh, among them products on tensor
-/// cores in double.
+/// Work splits, shared memory and building blocks of the panels in panel_factorisation.cuh, among them
+/// products on tensor cores in double.
 ///
 /// A thread keeps its part of a panel in an array `a` of 32 registers: one row of 32 columns, or two rows of
 /// 16 columns. Before a product, the four threads of a quad exchange parts of their rows (transpose_quads):
@@ -30,7 +30,7 @@ constexpr int group_steps = 4;  ///< elimination steps per group, between two ba
 /// panel, 32 apart. `ResidentThreads` is the wanted number of threads per multiprocessor, which limits the
 /// registers per thread.
 template <int Rows, int RowsPerThread_ = 1, int ResidentThreads = 512>
-struct WorkSplit {
+struct PanelSplit {
   static constexpr int RowsPerThread = RowsPerThread_;
   static constexpr int rows = Rows, threads = Rows / RowsPerThread, warps = threads / 32;
   static constexpr int width = panel_elements / RowsPerThread;  ///< columns of a panel
@@ -47,79 +47,79 @@ struct WorkSplit {
   }
 };
 
-/// Calls launch(split) with the first WorkSplit of the list that has at least n rows. For LU in double of
+/// Calls launch(split) with the first PanelSplit of the list that has at least n rows. For LU in double of
 /// order 33 to 64, one warp keeps all rows. In float, more blocks per multiprocessor with fewer registers are
 /// faster (docs/notebook/batches.md), unless all systems are resident at once with more registers. Cholesky
 /// up to order 128 keeps its split even then, because the split also selects the algorithm
-/// (Panels::has_products).
+/// (PanelFactorisation::has_products).
 /// @pre n <= 512
 template <class T, bool Symmetric, class Launch>
 void with_work_split(const Context& context, const Shape& shape, Launch&& launch) {
   const std::int64_t n = shape.n;
-  if (n <= 32) return launch(WorkSplit<32>());
+  if (n <= 32) return launch(PanelSplit<32>());
   if constexpr (sizeof(T) == 4) {
-    using Widest = WorkSplit<512>;
+    using Widest = PanelSplit<512>;
     const std::int64_t blocks = Widest::threads / Widest::threads_of(n).x;  // per multiprocessor
     if (n > (Symmetric ? 128 : 64) && shape.batch <= blocks * simt::multiprocessors(context))
       return launch(Widest());
   }
   if constexpr (sizeof(T) == 4 && Symmetric) {
-    if (n <= 64) return launch(WorkSplit<64, 1, 1024>());
-    if (n <= 96) return launch(WorkSplit<96, 1, 960>());
-    if (n <= 128) return launch(WorkSplit<128, 1, 1024>());
-    if (n <= 160) return launch(WorkSplit<160, 1, 640>());
-    if (n <= 192) return launch(WorkSplit<192, 1, 768>());
-    if (n <= 224) return launch(WorkSplit<224, 1, 896>());
-    if (n <= 256) return launch(WorkSplit<256, 1, 768>());
-    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
-    if (n <= 384) return launch(WorkSplit<384, 1, 768>());
-    if (n <= 448) return launch(WorkSplit<448, 1, 896>());
+    if (n <= 64) return launch(PanelSplit<64, 1, 1024>());
+    if (n <= 96) return launch(PanelSplit<96, 1, 960>());
+    if (n <= 128) return launch(PanelSplit<128, 1, 1024>());
+    if (n <= 160) return launch(PanelSplit<160, 1, 640>());
+    if (n <= 192) return launch(PanelSplit<192, 1, 768>());
+    if (n <= 224) return launch(PanelSplit<224, 1, 896>());
+    if (n <= 256) return launch(PanelSplit<256, 1, 768>());
+    if (n <= 320) return launch(PanelSplit<320, 1, 640>());
+    if (n <= 384) return launch(PanelSplit<384, 1, 768>());
+    if (n <= 448) return launch(PanelSplit<448, 1, 896>());
   } else if constexpr (sizeof(T) == 4) {
-    if (n <= 64) return launch(WorkSplit<64, 1, 768>());
-    if (n <= 96) return launch(WorkSplit<96, 1, 768>());
-    if (n <= 128) return launch(WorkSplit<128, 1, 768>());
-    if (n <= 256) return launch(WorkSplit<256, 1, 768>());
-    if (n <= 320) return launch(WorkSplit<320, 1, 640>());
-    if (n <= 384) return launch(WorkSplit<384, 1, 768>());
-    if (n <= 448) return launch(WorkSplit<448, 1, 896>());
+    if (n <= 64) return launch(PanelSplit<64, 1, 768>());
+    if (n <= 96) return launch(PanelSplit<96, 1, 768>());
+    if (n <= 128) return launch(PanelSplit<128, 1, 768>());
+    if (n <= 256) return launch(PanelSplit<256, 1, 768>());
+    if (n <= 320) return launch(PanelSplit<320, 1, 640>());
+    if (n <= 384) return launch(PanelSplit<384, 1, 768>());
+    if (n <= 448) return launch(PanelSplit<448, 1, 896>());
   } else {
     if constexpr (!Symmetric) {
-      if (n <= 64) return launch(WorkSplit<64, 2, 384>());
+      if (n <= 64) return launch(PanelSplit<64, 2, 384>());
     } else {
-      if (n <= 64) return launch(WorkSplit<64>());
+      if (n <= 64) return launch(PanelSplit<64>());
     }
-    if (n <= 96) return launch(WorkSplit<96>());
-    if (n <= 128) return launch(WorkSplit<128>());
-    if (n <= 256) return launch(WorkSplit<256>());
-    if (n <= 384) return launch(WorkSplit<384, 1, 384>());
+    if (n <= 96) return launch(PanelSplit<96>());
+    if (n <= 128) return launch(PanelSplit<128>());
+    if (n <= 256) return launch(PanelSplit<256>());
+    if (n <= 384) return launch(PanelSplit<384, 1, 384>());
   }
-  launch(WorkSplit<512>());
+  launch(PanelSplit<512>());
 }
 
 /// The shared memory of one system. Arrays with a first dimension of 2 are double-buffered, so that one
 /// barrier per step is enough.
-template <class T, class S>
+template <class T, class Split>
 struct SharedStorage {
   /// Elements of the three possible contents of `triangles`: 8 x 8 triangles, a diagonal block, two tiles.
-  static constexpr int squares = sizeof(T) == 8 ? S::rows / tile_order * 64 : 0,
-                       block = S::width * S::block_pitch;
-  static constexpr int tiles = sizeof(T) == 4 && S::rows > 32 ? 2 * S::width* S::pitch : 0;
+  static constexpr int squares = sizeof(T) == 8 ? Split::rows / tile_order * 64 : 0,
+                       block = Split::width * Split::block_pitch;
+  static constexpr int tiles = sizeof(T) == 4 && Split::rows > 32 ? 2 * Split::width* Split::pitch : 0;
   /// Pivot rows of a group of steps, before the updates of these steps.
-  alignas(16) T rows[2][tile_order][S::pitch];
-  alignas(16) T candidate[2][S::warps][S::width];  ///< each warp's candidate for the pivot row
-  T rhs[2][S::warps];                              ///< the candidate row's element of the right-hand side
+  alignas(16) T rows[2][tile_order][Split::pitch];
+  alignas(16) T candidate[2][Split::warps][Split::width];  ///< each warp's candidate for the pivot row
+  T rhs[2][Split::warps];  ///< the candidate row's element of the right-hand side
   /// LU in float: the multipliers of the group's pivot rows in the group's steps, as [buffer][row][step].
-  /// Cholesky in double: the factors of a Group (panels.cuh).
+  /// Cholesky in double: the factors of a Group (panel_factorisation.cuh).
   T multipliers[2][group_steps][group_steps];
-  /// One of: the 8 x 8 triangles of PanelRows::triangle_of; a diagonal block of U (Panels::solve_rhs); two
-  /// tiles of the panel's rows (Panels::add_products).
+  /// One of: the 8 x 8 triangles of PanelRows::triangle_of; a diagonal block of U
+  /// (PanelFactorisation::solve_rhs); two tiles of the panel's rows (PanelFactorisation::add_products).
   alignas(16) T triangles[squares > block ? squares > tiles ? squares : tiles
                           : block > tiles ? block
                                           : tiles];
-  T unknowns[S::width];       ///< solved elements of the right-hand side, per step of the panel
-  int position[2][S::warps];  ///< the candidates' positions under LAPACK's row exchanges
-  int pivots[S::rows];        ///< LAPACK's pivot of each step, from 0
-  int info;                   ///< LAPACK's info
+  T unknowns[Split::width];       ///< solved elements of the right-hand side, per step of the panel
+  int position[2][Split::warps];  ///< the candidates' positions under LAPACK's row exchanges
+  int pivots[Split::rows];        ///< LAPACK's pivot of each step, from 0
+  int info;                       ///< LAPACK's info
 };
 
 /// A column-major n x n matrix. A symmetric matrix is stored in the triangle `uplo`.

@@ -2,7 +2,7 @@
 /// LU of a batch of small systems in one launch, for getrf/batched and the first step of gesv/batched and
 /// geinv/batched.
 
-#include "kernels/getrf/panels.cuh"
+#include "kernels/getrf/panel_factorisation.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/method.hpp"
@@ -16,14 +16,15 @@ struct PivotOutput {
   int* order;   ///< the index of the pivot row of each step
 };
 
-/// Factors S::systems systems per block, with rows in registers. @tparam S a WorkSplit of small_rows.cuh
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads)
+/// Factors Split::systems systems per block, with rows in registers. @tparam Split a PanelSplit of
+/// small_rows.cuh
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads)
     factor_rows(std::int64_t count, int n, T* a, PivotOutput output, int* info) {
-  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
-  const GroupIndex<S> index;
+  __shared__ Padded<SharedStorage<T, Split>> shared_of[Split::systems];
+  const GroupIndex<Split> index;
   const bool inside = index.system < count;
-  Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  Rows<T, Split> rows(shared_of[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, /*ld=*/n, n});
   rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
@@ -37,13 +38,13 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = system_info;
 }
 
-/// Factors one system per block in panels. @tparam S a WorkSplit of panel_tiles.cuh
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks)
+/// Factors one system per block in panels. @tparam Split a PanelSplit of panel_tiles.cuh
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads, Split::blocks)
     factor_panels(int n, T* a, PivotOutput output, int* info) {
-  __shared__ panels::SharedStorage<T, S> shared;
+  __shared__ panels::SharedStorage<T, Split> shared;
   const std::int64_t s = blockIdx.x;
-  panels::Panels<T, S, /*Symmetric=*/false> system(shared, {a + s * n * n, n, Uplo::lower});
+  panels::PanelFactorisation<T, Split, /*Symmetric=*/false> system(shared, {a + s * n * n, n, Uplo::lower});
   const int system_info = system.factor();
   system.exchange();
   if (output.pivots != nullptr) {
@@ -61,15 +62,15 @@ void factor(Context& context, Operands<T>& op, PivotOutput output, const Paramet
   context.stage("factor");
   if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T)))) {
     return panels::with_work_split<T, /*Symmetric=*/false>(context, shape, [&](auto split) {
-      using S = decltype(split);
-      simt::launch(context, factor_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
-                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);
+      using Split = decltype(split);
+      simt::launch(context, factor_panels<T, Split>, dim3(static_cast<unsigned>(shape.batch)),
+                   Split::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);
     });
   }
   with_work_split<T, /*Columns=*/1, /*Symmetric=*/false>(shape.n, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, factor_rows<T, S>, blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
-                 static_cast<int>(shape.n), op.a.data, output, op.info);
+    using Split = decltype(split);
+    simt::launch(context, factor_rows<T, Split>, blocks_for<Split>(shape.batch), dim3(Split::threads), 0,
+                 shape.batch, static_cast<int>(shape.n), op.a.data, output, op.info);
   });
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 /// LU with partial pivoting, and L D L^T, of small systems in registers, for the batched methods: a group of
-/// threads, at most one block, factors one system of order n <= N, where N is a constant up to 128.
+/// threads, at most one block, factors one system of order n <= max_order, a constant up to 128.
 ///
-/// Each thread keeps one row in registers. For large N, W threads share a row: part w (0 <= w < W) keeps the
-/// columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among the rows that have not
-/// been pivots yet. The thread of the pivot row stores its row in shared memory, and the other threads
-/// subtract a multiple of it. Rows are not exchanged: each thread stores the number of the step in which its
-/// row was the pivot.
+/// Each thread keeps one row in registers. For large orders, W threads share a row (W: parts): part
+/// w (0 <= w < W) keeps the columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among
+/// the rows that have not been pivots yet. The thread of the pivot row stores its row in shared memory, and
+/// the other threads subtract a multiple of it. Rows are not exchanged: each thread stores the number of the
+/// step in which its row was the pivot.
 ///
 /// Registers can only be indexed by constants. Therefore every step shifts the unfinished columns left by one
 /// register: in step k, column k is in the first register, and the finished column moves behind the
@@ -14,7 +14,7 @@
 /// registers, and the next segment shifts only the remaining columns. The final register of each column is
 /// therefore a constant (`final_register`).
 ///
-/// The matrix is padded with an identity from order n to N, so that every loop has a constant length.
+/// The matrix is padded with an identity from order n to max_order, so that every loop has a constant length.
 /// Segments beyond n are skipped. Padding row i is marked as the pivot of step i from the start. It therefore
 /// is never the pivot of a step before n, even if the matrix contains NaN. Rounding errors are those of
 /// unblocked right-looking LU.
@@ -22,7 +22,7 @@
 /// A symmetric system is factored as L D L^T without pivoting. Every step subtracts products of one column of
 /// the lower triangle only. Elimination in both triangles would be unstable: the triangles differ by rounding
 /// errors, and a small pivot amplifies the difference. Column k of L D is row k of D L^T, which back
-/// substitution and an upper Cholesky factor need. For N <= 48 all columns of L D stay in shared memory.
+/// substitution and an upper Cholesky factor need. Up to order 48 all columns of L D stay in shared memory.
 
 #include <cmath>
 #include <cstdint>
@@ -37,26 +37,26 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The work split of a thread block for systems of order up to N_. A *part* is one of a row's W_ threads.
-/// @tparam W_ threads per row
+/// The work split of a thread block for systems of order up to MaxOrder. A *part* is one of a row's threads.
 /// @tparam Columns right-hand sides per system; part 0 of each row has their elements
 /// @tparam Symmetric the matrix is positive definite, and row k is the pivot of step k
-template <int N_, int W_, int Columns, bool Symmetric>
-struct WorkSplit {
-  static constexpr int N = N_, W = W_;
+template <int MaxOrder, int Parts, int Columns, bool Symmetric>
+struct RowSplit {
+  static constexpr int max_order = MaxOrder, parts = Parts;
   static constexpr bool symmetric = Symmetric;
   /// All columns of L D stay in shared memory.
-  static constexpr bool keeps_columns = Symmetric && W == 1 && N <= 48;
+  static constexpr bool keeps_columns = Symmetric && parts == 1 && max_order <= 48;
   /// Cholesky factors are computed from L D with a single rounding per element. More roundings would make
   /// residuals in units of n u (u: unit roundoff) visibly larger than LAPACK's at orders up to 3.
-  static constexpr bool rounds_once = Symmetric && N <= 4;
-  static constexpr int columns = N / W;        ///< columns of A per thread
-  static constexpr int rhs_columns = Columns;  ///< right-hand sides per thread of part 0
-  static constexpr int rows = N <= 4    ? 4
-                              : N <= 8  ? 8
-                              : N <= 16 ? 16
-                                        : (N + 31) / 32 * 32;    ///< threads per part, one per row
-  static constexpr int group = rows * W;                         ///< threads per system
+  static constexpr bool rounds_once = Symmetric && max_order <= 4;
+  static constexpr int columns = max_order / parts;  ///< columns of A per thread
+  static constexpr int rhs_columns = Columns;        ///< right-hand sides per thread of part 0
+  static constexpr int rows = max_order <= 4   ? 4
+                              : max_order <= 8 ? 8
+                              : max_order <= 16
+                                  ? 16
+                                  : (max_order + 31) / 32 * 32;  ///< threads per part, one per row
+  static constexpr int group = rows * parts;                     ///< threads per system
   static constexpr int systems = group >= 64 ? 1 : 128 / group;  ///< systems per block
   static constexpr int threads = group * systems;
   static constexpr int lanes = rows < 32 ? rows : 32;  ///< lanes of a warp that search one pivot together
@@ -64,8 +64,9 @@ struct WorkSplit {
   static constexpr int segments = 4;
   static constexpr int steps = columns / segments;  ///< columns of a thread per segment
   /// Buffers for pivot rows. Two buffers need only one barrier per step if the group is within one warp.
-  static constexpr int stages = keeps_columns ? N : group <= 32 ? 2 : 1;
-  static_assert(N % (W * segments) == 0 && (W == 1 || N > 32), "segments have whole columns");
+  static constexpr int stages = keeps_columns ? max_order : group <= 32 ? 2 : 1;
+  static_assert(max_order % (parts * segments) == 0 && (parts == 1 || max_order > 32),
+                "segments have whole columns");
 
   /// Returns the register that holds the thread's column c (from 0) after the last step.
   static constexpr int final_register(int c) { return columns - (c / steps + 1) * steps + c % steps; }
@@ -77,26 +78,24 @@ template <class Storage>
 struct Padded : Storage {
   alignas(16) char padding[sizeof(Storage) / 16 % 2 == 0 ? 16 : 32];
 };
-/// The shared memory of one system.
-template <class T, class S>
+template <class T, class Split>
 struct SharedStorage {
-  alignas(16) T row[S::stages][S::W][S::columns];  ///< the pivot row, part by part
-  T rhs[S::stages][S::rhs_columns];                ///< the pivot row's right-hand sides
-  T factor[S::W > 1 ? S::rows : 1];                ///< per row: the multiplier in the current step
-  T candidate[S::warps];                           ///< per warp: the value of its pivot candidate
-  int candidate_row[S::warps];
-  int flag;          ///< 1 if any_in_group has found a thread with a true value
-  int pivots[S::N];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
-  T sum[2][S::W][S::rhs_columns];  ///< W == 1: the current unknown; else a partial sum per part
-  T pivot[2];                      ///< if W > 1: the pivot of the current unknown's row
-  /// 1 / sqrt(pivot) per row. If S::rounds_once, the rounding errors of these numbers follow.
-  T inverse_root[S::symmetric ? (S::rounds_once ? 2 : 1) * S::rows : 1];
+  alignas(16) T row[Split::stages][Split::parts][Split::columns];  ///< the pivot row, part by part
+  T rhs[Split::stages][Split::rhs_columns];                        ///< the pivot row's right-hand sides
+  T factor[Split::parts > 1 ? Split::rows : 1];  ///< per row: the multiplier in the current step
+  T candidate[Split::warps];                     ///< per warp: the value of its pivot candidate
+  int candidate_row[Split::warps];
+  int flag;                      ///< 1 if any_in_group has found a thread with a true value
+  int pivots[Split::max_order];  ///< per step: the pivot row (invert) or LAPACK's pivot index from 0 (factor)
+  T sum[2][Split::parts][Split::rhs_columns];  ///< the current unknown, or a partial sum per part
+  T pivot[2];                                  ///< with several parts: the pivot of the current unknown's row
+  /// 1 / sqrt(pivot) per row. If Split::rounds_once, the rounding errors of these numbers follow.
+  T inverse_root[Split::symmetric ? (Split::rounds_once ? 2 : 1) * Split::rows : 1];
 };
-/// The additional shared memory for an inverse.
-template <class T, class S>
+template <class T, class Split>
 struct InverseStorage {
-  alignas(16) T rows[2][S::N];  ///< rows of the inverse, double-buffered
-  T columns[S::N][S::rows];     ///< columns of U; each row is scaled by a power of two near 1 / pivot
+  alignas(16) T rows[2][Split::max_order];   ///< rows of the inverse, double-buffered
+  T columns[Split::max_order][Split::rows];  ///< columns of U; rows scaled by powers of two near 1 / pivot
 };
 
 /// Returns 2^-e for |value| in [2^e, 2^(e + 1)), or the largest power of two for 0 and subnormal values.
@@ -115,9 +114,9 @@ __device__ __forceinline__ T inverse_power_of_two(T value) {
 }
 
 /// Waits for all threads of the thread's group, which are those of one system.
-template <class S>
+template <class Split>
 __device__ __forceinline__ void wait_for_group() {
-  if (S::group <= 32) {
+  if (Split::group <= 32) {
     __syncwarp();
   } else {
     __syncthreads();
@@ -134,11 +133,11 @@ struct System {
 };
 
 /// One thread's row of a system, or its part of a row.
-template <class T, class S>
+template <class T, class Split>
 class Rows {
  public:
-  __device__ Rows(SharedStorage<T, S>& shared, int thread)
-      : shared_(shared), row_(thread % S::rows), part_(thread / S::rows) {}
+  __device__ Rows(SharedStorage<T, Split>& shared, int thread)
+      : shared_(shared), row_(thread % Split::rows), part_(thread / Split::rows) {}
 
   __device__ int row() const { return row_; }
   /// Returns the step in which the row was the pivot, or -1.
@@ -154,7 +153,7 @@ class Rows {
     const bool lower = uplo == Uplo::lower;
     load_elements(
         [&](int i, int j) {
-          if (S::keeps_columns && j > i) return T(0);
+          if (Split::keeps_columns && j > i) return T(0);
           return source.a[lower == (i > j) ? i + j * source.ld : j + i * source.ld];
         },
         source);
@@ -162,7 +161,7 @@ class Rows {
   /// Loads the row's elements of the first `count` columns of B. All others are 0; `b` may be null.
   __device__ void load_rhs(const T* b, std::int64_t ld, int n, int count) {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) {
+    for (int r = 0; r < Split::rhs_columns; ++r) {
       const bool inside = b != nullptr && row_ < n && r < count && part_ == 0;
       y_[r] = inside ? b[row_ + r * ld] : T(0);
     }
@@ -180,31 +179,31 @@ class Rows {
   __device__ void substitute() {
     scale_ = inverse_power_of_two(pivot_);
     inverse_ = T(1) / (pivot_ * scale_);
-    substitute_segment<S::segments - 1>();
+    substitute_segment<Split::segments - 1>();
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) y_[r] = x_[r];
+    for (int r = 0; r < Split::rhs_columns; ++r) y_[r] = x_[r];
   }
 
   /// Returns true to all threads of the group if the system must be solved again with scaled rows. For LU
   /// this means that an unknown is not finite. For L D L^T it means that all pivots are so small that sums
   /// underflow; back substitution with D L^T multiplies the errors of these sums by elements of L.
   __device__ bool needs_rescaling(int info) {
-    if constexpr (S::symmetric) return !any_in_group(row_ < n_ && pivot_ >= tiny);
+    if constexpr (Split::symmetric) return !any_in_group(row_ < n_ && pivot_ >= tiny);
     bool finite = true;
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
+    for (int r = 0; r < Split::rhs_columns; ++r) finite = finite && y_[r] - y_[r] == T(0);
     return any_in_group(info == 0 && !finite);
   }
   /// Like needs_rescaling(info), for an inverse. Tests only the row that was computed last, because it
   /// depends on all other rows.
-  __device__ bool needs_rescaling(const InverseStorage<T, S>& upper, int info) {
+  __device__ bool needs_rescaling(const InverseStorage<T, Split>& upper, int info) {
     const T element = row_ < n_ ? upper.rows[0][row_] : T(0);
     return any_in_group(info == 0 && element - element != T(0));
   }
   /// Returns true if `value` is true for a thread with which this thread shares barriers: any thread of the
   /// warp if groups are within warps. @pre `value` is the same for all threads of a group
   static __device__ bool any_that_synchronizes(bool value) {
-    return S::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
+    return Split::group <= 32 ? __any_sync(0xffffffffu, value ? 1 : 0) != 0 : value;
   }
   /// Multiplies the rows of A and B by powers of two, which keeps X, and returns the factor of the thread's
   /// row. For LU, the largest element of each row of A is then in [1, 2). For L D L^T, all rows have the same
@@ -212,45 +211,45 @@ class Rows {
   __device__ T rescale(bool wanted) {
     T largest = 0;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) largest = std::fmax(largest, std::fabs(a_[c]));
+    for (int c = 0; c < Split::columns; ++c) largest = std::fmax(largest, std::fabs(a_[c]));
     T scale = 1;
-    if constexpr (S::symmetric) {
-      wait_for_group<S>();  // until load_elements has set shared_.flag to 0
+    if constexpr (Split::symmetric) {
+      wait_for_group<Split>();  // until load_elements has set shared_.flag to 0
       if (!any_in_group(!wanted || (row_ < n_ && largest >= tiny)))
         scale = sizeof(T) == 8 ? T(0x1p200) : T(0x1p64);
     } else {
       GAUSSWEEP_UNROLL
-      for (int part = 0; S::W > 1 && part < S::W; ++part) {
+      for (int part = 0; Split::parts > 1 && part < Split::parts; ++part) {
         if (part_ == part)
           shared_.factor[row_] = part == 0 ? largest : std::fmax(shared_.factor[row_], largest);
-        wait_for_group<S>();
+        wait_for_group<Split>();
       }
-      if (S::W > 1) largest = shared_.factor[row_];
+      if (Split::parts > 1) largest = shared_.factor[row_];
       scale = wanted && row_ < n_ ? inverse_power_of_two(largest) : T(1);
     }
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) a_[c] *= scale;
+    for (int c = 0; c < Split::columns; ++c) a_[c] *= scale;
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) y_[r] *= scale;
+    for (int r = 0; r < Split::rhs_columns; ++r) y_[r] *= scale;
     return scale;
   }
   /// Replaces the inverse of the rescaled A by the inverse of A. `scale`: the result of rescale().
-  __device__ void unscale_inverse(InverseStorage<T, S>& upper, T scale) {
-    wait_for_group<S>();
+  __device__ void unscale_inverse(InverseStorage<T, Split>& upper, T scale) {
+    wait_for_group<Split>();
     upper.columns[0][row_] = scale;
-    wait_for_group<S>();
+    wait_for_group<Split>();
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::N; ++c) a_[c] *= c < n_ ? upper.columns[0][shared_.pivots[c]] : T(1);
+    for (int c = 0; c < Split::max_order; ++c) a_[c] *= c < n_ ? upper.columns[0][shared_.pivots[c]] : T(1);
   }
 
   __device__ T unknown(int r) const { return y_[r]; }
   /// Stores the row of L and U as row step() of the result.
   __device__ void store(const System<T>& to) const {
-    store_elements(to, [&](int c, int) { return a_[S::final_register(c)]; });
+    store_elements(to, [&](int c, int) { return a_[Split::final_register(c)]; });
   }
   /// Stores LAPACK's pivots, from 0. LAPACK exchanges the pivot row with row k in step k.
   __device__ void store_pivots(int* pivots, int n) {
-    wait_for_group<S>();
+    wait_for_group<Split>();
     if (pivots != nullptr && row_ < n && part_ == 0) pivots[row_] = shared_.pivots[row_];
   }
   /// Stores the index of the pivot row of each step.
@@ -260,19 +259,19 @@ class Rows {
   /// Stores the row of the Cholesky factor. @pre the system is symmetric
   __device__ void store_cholesky(const System<T>& to, Uplo uplo) {
     const T root = std::sqrt(pivot_), inverse_root = T(1) / root;
-    if (part_ == row_ % S::W) shared_.inverse_root[row_] = inverse_root;
-    if constexpr (S::rounds_once) {
+    if (part_ == row_ % Split::parts) shared_.inverse_root[row_] = inverse_root;
+    if constexpr (Split::rounds_once) {
       // Rounding errors of the root and of its reciprocal. No product overflows if the pivot is subnormal.
       const T root_error = T(-0.5) * std::fma(-root, root, pivot_) * inverse_root * inverse_root;
       const T reciprocal_error = std::fma(-root, inverse_root, T(1));
-      shared_.inverse_root[S::rows + row_] = inverse_root * (reciprocal_error + root_error);
+      shared_.inverse_root[Split::rows + row_] = inverse_root * (reciprocal_error + root_error);
     }
-    wait_for_group<S>();
+    wait_for_group<Split>();
     if (to.a == nullptr || row_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) {
-      const int j = c * S::W + part_;
-      const T element = a_[S::final_register(c)];
+    for (int c = 0; c < Split::columns; ++c) {
+      const int j = c * Split::parts + part_;
+      const T element = a_[Split::final_register(c)];
       if (j == row_) to.a[row_ + j * to.ld] = root;
       if (uplo == Uplo::lower && j < row_) to.a[row_ + j * to.ld] = divided_by_root(element, j);
       if (uplo == Uplo::upper && j > row_ && j < to.n)
@@ -283,40 +282,40 @@ class Rows {
   /// Replaces A, n x n, by its inverse. First computes L^-1 in the registers of the finished columns and U in
   /// shared memory, then substitutes with U. Rows of U are divided by a power of two near their pivot, so
   /// that no product overflows before it cancels. Returns LAPACK's info.
-  __device__ int invert(InverseStorage<T, S>& upper, int n) {
-    static_assert(S::W == 1, "each thread keeps a whole row");
+  __device__ int invert(InverseStorage<T, Split>& upper, int n) {
+    static_assert(Split::parts == 1, "each thread keeps a whole row");
     int info = 0;
     T pivot = 1;
     GAUSSWEEP_ROLLED
-    for (int k = 0; k < S::N; ++k) invert_step(k, upper, pivot, info);
+    for (int k = 0; k < Split::max_order; ++k) invert_step(k, upper, pivot, info);
     const T scale = inverse_power_of_two(pivot), inverse = T(1) / (pivot * scale);
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::N; ++c) a_[c] *= scale;
-    wait_for_group<S>();
+    for (int c = 0; c < Split::max_order; ++c) a_[c] *= scale;
+    wait_for_group<Split>();
     GAUSSWEEP_ROLLED
     for (int k = n - 1; k >= 0; --k) {
       T* const row = upper.rows[k % 2];
       if (step_ == k) {
         GAUSSWEEP_UNROLL
-        for (int c = 0; c < S::N; ++c) {
+        for (int c = 0; c < Split::max_order; ++c) {
           a_[c] *= inverse;
           row[c] = a_[c];
         }
       }
-      wait_for_group<S>();
+      wait_for_group<Split>();
       const T factor = step_ < k ? upper.columns[k][row_] : T(0);
       GAUSSWEEP_UNROLL
-      for (int c = 0; c < S::N; ++c) a_[c] = std::fma(-factor, row[c], a_[c]);
+      for (int c = 0; c < Split::max_order; ++c) a_[c] = std::fma(-factor, row[c], a_[c]);
     }
     return info_within(info);
   }
   /// Stores the thread's row of the inverse as row step(). Register c holds the column whose index is the
   /// pivot row of step c.
   __device__ void store_inverse(const System<T>& to) {
-    wait_for_group<S>();
+    wait_for_group<Split>();
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::N; ++c) {
+    for (int c = 0; c < Split::max_order; ++c) {
       if (c < to.n) to.a[step_ + shared_.pivots[c] * to.ld] = a_[c];
     }
   }
@@ -329,13 +328,13 @@ class Rows {
   /// Loads element(i, j) for each of the thread's elements (i, j) of the matrix, and the identity beyond n.
   template <class Element>
   __device__ void load_elements(Element&& element, const System<const T>& source) {
-    if (S::group > 32 && row_ == 0 && is_first_part()) shared_.flag = 0;
+    if (Split::group > 32 && row_ == 0 && is_first_part()) shared_.flag = 0;
     n_ = source.n;
     step_ = row_ < n_ ? -1 : row_;
     position_ = row_;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) {
-      const int j = c * S::W + part_;
+    for (int c = 0; c < Split::columns; ++c) {
+      const int j = c * Split::parts + part_;
       const bool inside = source.a != nullptr && row_ < source.n && j < source.n;
       a_[c] = inside ? element(row_, j) : row_ == j ? T(1) : T(0);
     }
@@ -345,25 +344,25 @@ class Rows {
   __device__ void store_elements(const System<T>& to, Element&& element) const {
     if (to.a == nullptr || step_ < 0 || step_ >= to.n) return;
     GAUSSWEEP_UNROLL
-    for (int c = 0; c < S::columns; ++c) {
-      const int j = c * S::W + part_;
+    for (int c = 0; c < Split::columns; ++c) {
+      const int j = c * Split::parts + part_;
       if (j < to.n) to.a[step_ + j * to.ld] = element(c, j);
     }
   }
   __device__ __forceinline__ int first_lane() const {
-    return static_cast<int>(threadIdx.x) % 32 / S::lanes * S::lanes;
+    return static_cast<int>(threadIdx.x) % 32 / Split::lanes * Split::lanes;
   }
   /// Returns true to all threads of the group if `value` is true in one of them. @pre shared_.flag is 0, and
   /// the group has waited since then
   __device__ bool any_in_group(bool value) {
-    if constexpr (S::group <= 32) {
+    if constexpr (Split::group <= 32) {
       constexpr unsigned all = 0xffffffffu;
-      return (__ballot_sync(all, value ? 1 : 0) >> first_lane() & all >> (32 - S::lanes)) != 0;
+      return (__ballot_sync(all, value ? 1 : 0) >> first_lane() & all >> (32 - Split::lanes)) != 0;
     }
     if (value) shared_.flag = 1;
-    wait_for_group<S>();
+    wait_for_group<Split>();
     const bool any = shared_.flag != 0;
-    if (any) wait_for_group<S>();  // all threads have read the flag before one of them resets it
+    if (any) wait_for_group<Split>();  // all threads have read the flag before one of them resets it
     return any;
   }
   /// Returns info, or 0 if info is a padding step beyond n.
@@ -378,13 +377,13 @@ class Rows {
     memcpy(&bits, &magnitude, sizeof bits);
     const auto group_max = [](unsigned word) {
       GAUSSWEEP_UNROLL
-      for (int distance = S::lanes / 2; distance > 0; distance /= 2) {
+      for (int distance = Split::lanes / 2; distance > 0; distance /= 2) {
         const unsigned other = __shfl_xor_sync(all, word, distance);
         word = other > word ? other : word;
       }
       return word;
     };
-    constexpr unsigned mask = all >> (32 - S::lanes);
+    constexpr unsigned mask = all >> (32 - Split::lanes);
     const auto lanes_with = [this](bool has) {
       return __ballot_sync(all, has ? 1 : 0) >> first_lane() & mask;
     };
@@ -407,24 +406,24 @@ class Rows {
     if (owner) {
       const bool eligible = step_ < 0;
       int lane = 0;
-      if constexpr (S::lanes == 32) {
+      if constexpr (Split::lanes == 32) {
         lane = lane_of_largest(eligible, a_[0]);
       } else {
         lane = lane_of_largest_in_group(eligible, a_[0]);
       }
-      pivot = __shfl_sync(0xffffffffu, a_[0], lane & (S::lanes - 1), S::lanes);
+      pivot = __shfl_sync(0xffffffffu, a_[0], lane & (Split::lanes - 1), Split::lanes);
       const int row = lane < 0 ? no_row : row_ / 32 * 32 + lane;
-      if (S::group <= 32) return row;
+      if (Split::group <= 32) return row;
       if (row_ % 32 == 0) {
         shared_.candidate[row_ / 32] = row == no_row ? T(0) : pivot;
         shared_.candidate_row[row_ / 32] = row;
       }
     }
-    wait_for_group<S>();
+    wait_for_group<Split>();
     int row = no_row;
     T largest = T(-1);
     GAUSSWEEP_UNROLL
-    for (int w = 0; w < S::warps; ++w) {
+    for (int w = 0; w < Split::warps; ++w) {
       const T candidate = shared_.candidate[w];
       const T candidate_magnitude = shared_.candidate_row[w] == no_row ? T(-1)
                                     : candidate == candidate           ? std::fabs(candidate)
@@ -441,34 +440,34 @@ class Rows {
   /// `owner_part` of each row contains column k.
   template <int Width>
   __device__ void eliminate_step(int k, int owner_part, int done, int& info) {
-    if constexpr (S::symmetric) return eliminate_symmetric_step<Width>(k, owner_part, done, info);
-    const bool owner = S::W == 1 || part_ == owner_part;
-    const int stage = k % S::stages;
+    if constexpr (Split::symmetric) return eliminate_symmetric_step<Width>(k, owner_part, done, info);
+    const bool owner = Split::parts == 1 || part_ == owner_part;
+    const int stage = k % Split::stages;
     T pivot = T(0);
     const bool is_pivot_row = row_ == find_pivot(owner, pivot);
     // Finished columns are in the last registers. Parts before `owner_part` have one more finished column.
-    const int active = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
+    const int active = Width - done - (Split::parts > 1 && part_ < owner_part ? 1 : 0);
     if (is_pivot_row) {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Width; ++c) shared_.row[stage][part_][c] = c < active ? a_[c] : T(0);
       if (part_ == 0) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
+        for (int r = 0; r < Split::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
       }
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
     const bool remains = step_ < 0 && !is_pivot_row;
     // A pivot of 0 means that the whole column is 0.
     T factor = owner && remains && pivot != T(0) ? a_[0] / pivot : T(0);
-    if (S::W > 1 && owner) shared_.factor[row_] = factor;
+    if (Split::parts > 1 && owner) shared_.factor[row_] = factor;
     if (is_pivot_row) {
       step_ = k;
       pivot_ = pivot;
       shared_.pivots[k] = position_;
     }
-    wait_for_group<S>();
+    wait_for_group<Split>();
     position_ = is_pivot_row ? k : position_ == k && k < n_ ? shared_.pivots[k] : position_;
-    if (S::W > 1) factor = shared_.factor[row_];
+    if (Split::parts > 1) factor = shared_.factor[row_];
     // The factor of a finished row is 0. Selecting rows per element would be slower.
     add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
@@ -479,36 +478,36 @@ class Rows {
   /// row k copies the column into its registers.
   template <int Width>
   __device__ void eliminate_symmetric_step(int k, int owner_part, int done, int& info) {
-    const bool owner = S::W == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
-    const int stage = k % S::stages;
-    T(*const column)[S::columns] = shared_.row[stage];
-    const int own_part = row_ % S::W;
-    const int own_column = row_ / S::W - k / S::W - (own_part < owner_part ? 1 : 0);
+    const bool owner = Split::parts == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
+    const int stage = k % Split::stages;
+    T(*const column)[Split::columns] = shared_.row[stage];
+    const int own_part = row_ % Split::parts;
+    const int own_column = row_ / Split::parts - k / Split::parts - (own_part < owner_part ? 1 : 0);
     // Threads beyond the last row compute a valid address but write nothing.
-    T* const element = &column[own_part][row_ >= S::N     ? 0
-                                         : own_column < 0 ? own_column + S::columns
-                                                          : own_column];
+    T* const element = &column[own_part][row_ >= Split::max_order ? 0
+                                         : own_column < 0         ? own_column + Split::columns
+                                                                  : own_column];
     // Rows above k store 0, so that finished columns do not change.
-    if (owner && row_ < S::N) *element = row_ < k ? T(0) : a_[0];
+    if (owner && row_ < Split::max_order) *element = row_ < k ? T(0) : a_[0];
     if (is_pivot_row && part_ == 0) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
+      for (int r = 0; r < Split::rhs_columns; ++r) shared_.rhs[stage][r] = y_[r];
     }
     T pivot = T(0);
-    if (S::group <= 32) pivot = __shfl_sync(0xffffffffu, a_[0], k, S::rows);
-    wait_for_group<S>();
-    if (S::group > 32) pivot = column[owner_part][0];
+    if (Split::group <= 32) pivot = __shfl_sync(0xffffffffu, a_[0], k, Split::rows);
+    wait_for_group<Split>();
+    if (Split::group > 32) pivot = column[owner_part][0];
     if (info == 0 && !(pivot > T(0))) info = k + 1;
-    const T own_element = S::W == 1 ? a_[0] : *element;
+    const T own_element = Split::parts == 1 ? a_[0] : *element;
     const T factor = remains && pivot != T(0) ? own_element / pivot : T(0);
     if (is_pivot_row) {
       step_ = k;
       pivot_ = pivot;
     }
-    if constexpr (S::keeps_columns) {
+    if constexpr (Split::keeps_columns) {
       add_row<Width>(column[0], owner, -factor, a_[0]);
     } else {
-      const int active = Width - done - (S::W > 1 && part_ < owner_part ? 1 : 0);
+      const int active = Width - done - (Split::parts > 1 && part_ < owner_part ? 1 : 0);
       if (is_pivot_row) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < Width; ++c) a_[c] = c < active && !(owner && c == 0) ? T(0) : a_[c];
@@ -516,15 +515,15 @@ class Rows {
       add_row<Width>(column[part_], owner, is_pivot_row ? T(1) : -factor, a_[0]);
     }
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
-    if (S::stages == 1) wait_for_group<S>();
+    if (Split::stages == 1) wait_for_group<Split>();
   }
   __device__ __forceinline__ void subtract_rhs(T factor, int stage) {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) y_[r] = std::fma(-factor, shared_.rhs[stage][r], y_[r]);
+    for (int r = 0; r < Split::rhs_columns; ++r) y_[r] = std::fma(-factor, shared_.rhs[stage][r], y_[r]);
   }
   /// Returns element j > row() of the thread's row of D L^T: `own`, unless shared memory keeps all columns.
   __device__ __forceinline__ T right_of_diagonal(int j, T own) const {
-    if constexpr (S::keeps_columns) {
+    if constexpr (Split::keeps_columns) {
       return j > row_ ? shared_.row[row_][0][j - row_] : T(0);
     } else {
       return own;
@@ -534,8 +533,8 @@ class Rows {
   /// Returns `element` / sqrt(pivot of step k).
   __device__ __forceinline__ T divided_by_root(T element, int k) const {
     const T inverse_root = shared_.inverse_root[k], product = element * inverse_root;
-    if constexpr (!S::rounds_once) return product;
-    const T correction = shared_.inverse_root[S::rows + k];
+    if constexpr (!Split::rounds_once) return product;
+    const T correction = shared_.inverse_root[Split::rows + k];
     return product + std::fma(element, correction, std::fma(element, inverse_root, -product));
   }
 
@@ -555,52 +554,52 @@ class Rows {
 
   /// Runs step k of the elimination of [A I]. The register of a finished column of A receives a
   /// column of the identity.
-  __device__ void invert_step(int k, InverseStorage<T, S>& upper, T& own_pivot, int& info) {
+  __device__ void invert_step(int k, InverseStorage<T, Split>& upper, T& own_pivot, int& info) {
     // Padding steps beyond n have no pivot row. They read buffer 0, because an unwritten buffer may hold NaN.
-    T* const row = shared_.row[k < n_ ? k % S::stages : 0][0];
+    T* const row = shared_.row[k < n_ ? k % Split::stages : 0][0];
     T pivot = T(0);
     const bool is_pivot_row = row_ == find_pivot(/*owner=*/true, pivot), was_pivot_row = step_ >= 0;
     if (pivot == T(0) && info == 0) info = k + 1;
     if (is_pivot_row) {
       GAUSSWEEP_UNROLL
-      for (int c = 1; c < S::N; ++c) row[c] = a_[c];
+      for (int c = 1; c < Split::max_order; ++c) row[c] = a_[c];
       shared_.pivots[k] = row_;
       step_ = k;
       own_pivot = pivot;
     }
     const T factor = is_pivot_row || was_pivot_row || pivot == T(0) ? T(0) : a_[0] / pivot;
     if (was_pivot_row) upper.columns[k][row_] = a_[0] * inverse_power_of_two(own_pivot);
-    wait_for_group<S>();
+    wait_for_group<Split>();
     GAUSSWEEP_UNROLL
-    for (int c = 1; c < S::N; ++c) a_[c - 1] = std::fma(-factor, row[c], a_[c]);
-    a_[S::N - 1] = is_pivot_row ? T(1) : -factor;
+    for (int c = 1; c < Split::max_order; ++c) a_[c - 1] = std::fma(-factor, row[c], a_[c]);
+    a_[Split::max_order - 1] = is_pivot_row ? T(1) : -factor;
   }
 
   /// Runs the steps of this segment and of all later ones.
   template <int Segment>
   __device__ void eliminate_segment(int& info) {
-    constexpr int width = S::columns - Segment * S::steps;
+    constexpr int width = Split::columns - Segment * Split::steps;
     GAUSSWEEP_ROLLED
-    for (int t = 0; t < S::steps; ++t) {
+    for (int t = 0; t < Split::steps; ++t) {
       GAUSSWEEP_UNROLL
-      for (int part = 0; part < S::W; ++part)
-        eliminate_step<width>((Segment * S::steps + t) * S::W + part, part, t, info);
+      for (int part = 0; part < Split::parts; ++part)
+        eliminate_step<width>((Segment * Split::steps + t) * Split::parts + part, part, t, info);
     }
-    if constexpr (Segment + 1 < S::segments) {
-      if ((Segment + 1) * S::steps * S::W < n_) eliminate_segment<Segment + 1>(info);
+    if constexpr (Segment + 1 < Split::segments) {
+      if ((Segment + 1) * Split::steps * Split::parts < n_) eliminate_segment<Segment + 1>(info);
     }
   }
 
   /// Solves for the unknowns of this segment and of all earlier segments, last unknown first.
   template <int Segment>
   __device__ void substitute_segment() {
-    if (Segment * S::steps * S::W < n_) {
+    if (Segment * Split::steps * Split::parts < n_) {
       GAUSSWEEP_UNROLL
-      for (int t = S::steps - 1; t >= 0; --t) {
+      for (int t = Split::steps - 1; t >= 0; --t) {
         GAUSSWEEP_UNROLL
-        for (int part = S::W - 1; part >= 0; --part) {
-          constexpr int first = S::columns - (Segment + 1) * S::steps;
-          solve_unknown((Segment * S::steps + t) * S::W + part, part, a_[first + t]);
+        for (int part = Split::parts - 1; part >= 0; --part) {
+          constexpr int first = Split::columns - (Segment + 1) * Split::steps;
+          solve_unknown((Segment * Split::steps + t) * Split::parts + part, part, a_[first + t]);
         }
       }
     }
@@ -615,85 +614,85 @@ class Rows {
   /// Computes unknown k of every right-hand side and subtracts its products from the rows above. Part
   /// `owner_part` has `column_element`, the row's element of column k.
   __device__ void solve_unknown(int k, int owner_part, T column_element) {
-    const bool owner = S::W == 1 || part_ == owner_part, owns_unknown = step_ == k;
+    const bool owner = Split::parts == 1 || part_ == owner_part, owns_unknown = step_ == k;
     const int stage = k % 2;
     const T element = right_of_diagonal(k, column_element);
     int source = k;
-    if (S::group <= 32 && !S::symmetric) {
+    if (Split::group <= 32 && !Split::symmetric) {
       const unsigned lanes = __ballot_sync(0xffffffffu, owns_unknown ? 1 : 0);
       source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
-    if (S::group > 32) {
+    if (Split::group > 32) {
       // Each part of the row stores its partial sum.
       if (owns_unknown) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < S::rhs_columns; ++r)
-          shared_.sum[stage][part_][r] = S::W == 1 ? divided_by_pivot(y_[r]) : y_[r];
-        if (S::W > 1 && owner) shared_.pivot[stage] = column_element;
+        for (int r = 0; r < Split::rhs_columns; ++r)
+          shared_.sum[stage][part_][r] = Split::parts == 1 ? divided_by_pivot(y_[r]) : y_[r];
+        if (Split::parts > 1 && owner) shared_.pivot[stage] = column_element;
       }
-      wait_for_group<S>();
+      wait_for_group<Split>();
     }
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < S::rhs_columns; ++r) {
+    for (int r = 0; r < Split::rhs_columns; ++r) {
       T x;
-      if (S::group <= 32) {
-        x = __shfl_sync(0xffffffffu, divided_by_pivot(y_[r]), source, S::rows);
+      if (Split::group <= 32) {
+        x = __shfl_sync(0xffffffffu, divided_by_pivot(y_[r]), source, Split::rows);
       } else {
         x = shared_.sum[stage][0][r];
         GAUSSWEEP_UNROLL
-        for (int w = 1; w < S::W; ++w) x += shared_.sum[stage][w][r];
-        if (S::W > 1) x /= shared_.pivot[stage];
+        for (int w = 1; w < Split::parts; ++w) x += shared_.sum[stage][w][r];
+        if (Split::parts > 1) x /= shared_.pivot[stage];
       }
       if (owns_unknown) x_[r] = x;
       if (owner && step_ < k) y_[r] = std::fma(-element, x, y_[r]);
     }
   }
 
-  SharedStorage<T, S>& shared_;
+  SharedStorage<T, Split>& shared_;
   int row_, part_;
-  int n_ = S::N;
+  int n_ = Split::max_order;
   int step_ = -1;        ///< the step in which the row was the pivot, or -1
   int position_ = row_;  ///< the row's current position under LAPACK's row exchanges
   T pivot_ = 1;
   T scale_ = 1, inverse_ = 1;  ///< a power of two near 1 / pivot_, and 1 / (pivot_ * scale_)
-  T a_[S::columns];            ///< elements of A, then of L and U or of the inverse
-  T y_[S::rhs_columns] = {}, x_[S::rhs_columns] = {};  ///< right-hand sides, unknowns
+  T a_[Split::columns];        ///< elements of A, then of L and U or of the inverse
+  T y_[Split::rhs_columns] = {}, x_[Split::rhs_columns] = {};  ///< right-hand sides, unknowns
 };
 
-/// Calls launch with the smallest WorkSplit that covers order n. @pre n <= MaxOrder <= max_rows
+/// Calls launch with the smallest RowSplit that covers order n. @pre n <= MaxOrder <= max_rows
 template <class T, int Columns, bool Symmetric, int MaxOrder = batched::max_rows, class Launch>
 void with_work_split(std::int64_t n, Launch&& launch) {
   // Threads per row above order 64. In double one thread would exceed its 255 registers.
   constexpr int parts = sizeof(T) == 8 ? 4 : 1;
-  if (n <= 4) return launch(WorkSplit<4, 1, Columns, Symmetric>());
-  if (n <= 8) return launch(WorkSplit<8, 1, Columns, Symmetric>());
-  if (n <= 12) return launch(WorkSplit<12, 1, Columns, Symmetric>());
-  if (n <= 16) return launch(WorkSplit<16, 1, Columns, Symmetric>());
-  if (n <= 24) return launch(WorkSplit<24, 1, Columns, Symmetric>());
-  if (n <= 32) return launch(WorkSplit<32, 1, Columns, Symmetric>());
-  if (n <= 48) return launch(WorkSplit<48, 1, Columns, Symmetric>());
-  if (n <= 64 || MaxOrder <= 64) return launch(WorkSplit<64, 1, Columns, Symmetric>());
+  if (n <= 4) return launch(RowSplit<4, 1, Columns, Symmetric>());
+  if (n <= 8) return launch(RowSplit<8, 1, Columns, Symmetric>());
+  if (n <= 12) return launch(RowSplit<12, 1, Columns, Symmetric>());
+  if (n <= 16) return launch(RowSplit<16, 1, Columns, Symmetric>());
+  if (n <= 24) return launch(RowSplit<24, 1, Columns, Symmetric>());
+  if (n <= 32) return launch(RowSplit<32, 1, Columns, Symmetric>());
+  if (n <= 48) return launch(RowSplit<48, 1, Columns, Symmetric>());
+  if (n <= 64 || MaxOrder <= 64) return launch(RowSplit<64, 1, Columns, Symmetric>());
   if constexpr (MaxOrder > 64) {
-    if (n <= 96) return launch(WorkSplit<96, parts, Columns, Symmetric>());
-    launch(WorkSplit<128, parts, Columns, Symmetric>());
+    if (n <= 96) return launch(RowSplit<96, parts, Columns, Symmetric>());
+    launch(RowSplit<128, parts, Columns, Symmetric>());
   }
 }
 
 /// The index of a thread's system in the block (`in_block`) and in the batch (`system`), and the thread's
 /// index in its group.
-template <class S>
+template <class Split>
 struct GroupIndex {
   __device__ GroupIndex()
-      : in_block(static_cast<int>(threadIdx.x) / S::group),
-        thread(static_cast<int>(threadIdx.x) % S::group),
-        system(static_cast<std::int64_t>(blockIdx.x) * S::systems + in_block) {}
+      : in_block(static_cast<int>(threadIdx.x) / Split::group),
+        thread(static_cast<int>(threadIdx.x) % Split::group),
+        system(static_cast<std::int64_t>(blockIdx.x) * Split::systems + in_block) {}
   int in_block, thread;
   std::int64_t system;
 };
 /// Returns the grid for `systems` systems; blockIdx.y selects one of `rhs_groups` groups of right-hand sides.
-template <class S>
+template <class Split>
 dim3 blocks_for(std::int64_t systems, std::int64_t rhs_groups = 1) {
-  return dim3(static_cast<unsigned>((systems + S::systems - 1) / S::systems),
+  return dim3(static_cast<unsigned>((systems + Split::systems - 1) / Split::systems),
               static_cast<unsigned>(rhs_groups));
 }
 

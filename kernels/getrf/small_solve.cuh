@@ -2,7 +2,7 @@
 /// Factors and solves a batch of small systems in one launch, for gesv/batched and posv/batched. Larger
 /// systems with several right-hand sides use factored_solve.cuh instead.
 
-#include "kernels/getrf/panels.cuh"
+#include "kernels/getrf/panel_factorisation.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/method.hpp"
@@ -19,26 +19,26 @@ struct Batch {
 /// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
 /// For 24 <= N <= 48, code for a second solve would cost registers even if it does not run, and make all
 /// systems 8 to 27 % slower (H200).
-template <class S>
-constexpr bool solves_again = S::N <= 16 || S::N >= 64;
+template <class Split>
+constexpr bool solves_again = Split::max_order <= 16 || Split::max_order >= 64;
 
-/// Solves the group's system with S::rhs_columns right-hand sides, which `blockIdx.y` selects. Returns true
-/// to all threads of the group if the system must be solved again by solve_rescaled.
+/// Solves the group's system with Split::rhs_columns right-hand sides, which `blockIdx.y` selects. Returns
+/// true to all threads of the group if the system must be solved again by solve_rescaled.
 /// @tparam Rescales true: scales the rows of the system first
 /// @param stores_answer false: computes with the other threads, but stores nothing
-template <class T, class S, bool Rescales>
-__device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
+template <class T, class Split, bool Rescales>
+__device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, Split>>* shared_of, const Batch& batch,
                                             const T* a, const T* b, T* x, int* info, bool stores_answer) {
-  const GroupIndex<S> index;
-  const int first_rhs = static_cast<int>(blockIdx.y) * S::rhs_columns;
+  const GroupIndex<Split> index;
+  const int first_rhs = static_cast<int>(blockIdx.y) * Split::rhs_columns;
   const std::int64_t n = batch.n;
   const bool inside = index.system < batch.count;
   const std::int64_t offset = index.system * n * batch.nrhs + first_rhs * n;
   const int count = batch.nrhs - first_rhs;
 
-  Rows<T, S> rows(shared_of[index.in_block], index.thread);
+  Rows<T, Split> rows(shared_of[index.in_block], index.thread);
   const System<const T> system{inside ? a + index.system * n * n : nullptr, /*ld=*/n, batch.n};
-  if (S::symmetric) {
+  if (Split::symmetric) {
     rows.load(system, batch.uplo);
   } else {
     rows.load(system);
@@ -51,12 +51,12 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
     if (index.thread == 0 && blockIdx.y == 0) info[index.system] = system_info;
     if (rows.step() >= 0 && rows.step() < batch.n) {
       GAUSSWEEP_UNROLL
-      for (int r = 0; r < S::rhs_columns; ++r) {
+      for (int r = 0; r < Split::rhs_columns; ++r) {
         if (r < count) x[offset + r * n + rows.step()] = rows.unknown(r);
       }
     }
   }
-  if constexpr (Rescales || !solves_again<S>) {
+  if constexpr (Rescales || !solves_again<Split>) {
     return false;
   } else {
     return rows.needs_rescaling(system_info);
@@ -64,35 +64,35 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, S>>* shared_
 }
 /// Solves the group's system again after scaling its rows, and stores the answer if `stores_answer`. A
 /// separate function, because its registers must not add to those of the first solve.
-template <class T, class S>
-__device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, S>>* shared_of, const Batch& batch,
-                                                  const T* a, const T* b, T* x, int* info,
+template <class T, class Split>
+__device__ GAUSSWEEP_NOINLINE void solve_rescaled(Padded<SharedStorage<T, Split>>* shared_of,
+                                                  const Batch& batch, const T* a, const T* b, T* x, int* info,
                                                   bool stores_answer) {
-  solve_group<T, S, /*Rescales=*/true>(shared_of, batch, a, b, x, info, stores_answer);
+  solve_group<T, Split, /*Rescales=*/true>(shared_of, batch, a, b, x, info, stores_answer);
 }
 
 /// Returns the minimum number of thread blocks per multiprocessor, for __launch_bounds__. It keeps
 /// solve_rescaled from raising the number of registers above what solve_group needs.
-template <class T, class S>
+template <class T, class Split>
 constexpr int solve_blocks() {
-  constexpr int n = S::N;
-  constexpr bool wide = sizeof(T) == 8, single = S::rhs_columns == 1;
-  if (S::symmetric) return n != 16 ? 1 : wide ? 7 : 10;
+  constexpr int n = Split::max_order;
+  constexpr bool wide = sizeof(T) == 8, single = Split::rhs_columns == 1;
+  if (Split::symmetric) return n != 16 ? 1 : wide ? 7 : 10;
   if (wide) return n == 4 ? (single ? 10 : 8) : n == 12 ? (single ? 7 : 6) : n == 16 ? 5 : 1;
   return n == 4 ? 12 : n == 16 && single ? 9 : 1;
 }
 
-/// Solves S::systems systems per block, with rows in registers. Solves a system again after
+/// Solves Split::systems systems per block, with rows in registers. Solves a system again after
 /// scaling if solves_again and Rows::needs_rescaling are true.
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads, (solve_blocks<T, S>()))
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads, (solve_blocks<T, Split>()))
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
-  __shared__ Padded<SharedStorage<T, S>> shared_of[S::systems];
+  __shared__ Padded<SharedStorage<T, Split>> shared_of[Split::systems];
   [[maybe_unused]] const bool needs_second_solve =
-      solve_group<T, S, /*Rescales=*/false>(shared_of, batch, a, b, x, info, /*stores_answer=*/true);
-  if constexpr (solves_again<S>) {
-    if (Rows<T, S>::any_that_synchronizes(needs_second_solve))
-      solve_rescaled<T, S>(shared_of, batch, a, b, x, info, needs_second_solve);
+      solve_group<T, Split, /*Rescales=*/false>(shared_of, batch, a, b, x, info, /*stores_answer=*/true);
+  if constexpr (solves_again<Split>) {
+    if (Rows<T, Split>::any_that_synchronizes(needs_second_solve))
+      solve_rescaled<T, Split>(shared_of, batch, a, b, x, info, needs_second_solve);
   }
 }
 
@@ -102,20 +102,21 @@ void solve_columns(Context& context, Operands<T>& op) {
   const Shape& shape = op.shape;
   const Batch batch{shape.batch, static_cast<int>(shape.n), static_cast<int>(shape.nrhs), shape.uplo};
   with_work_split<T, Columns, Symmetric>(shape.n, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, solve_kernel<T, S>,
-                 blocks_for<S>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(S::threads), 0, batch,
-                 op.a.data, op.b.data, op.x.data, op.info);
+    using Split = decltype(split);
+    simt::launch(context, solve_kernel<T, Split>,
+                 blocks_for<Split>(shape.batch, (shape.nrhs + Columns - 1) / Columns), dim3(Split::threads),
+                 0, batch, op.a.data, op.b.data, op.x.data, op.info);
   });
 }
 
 /// Solves one system with one right-hand side per block by panels, and overwrites A.
-template <class T, class S, bool Symmetric>
-__global__ void __launch_bounds__(S::threads, S::blocks)
+template <class T, class Split, bool Symmetric>
+__global__ void __launch_bounds__(Split::threads, Split::blocks)
     solve_panels(Batch batch, T* a, const T* b, T* x, int* info) {
-  __shared__ panels::SharedStorage<T, S> shared;
+  __shared__ panels::SharedStorage<T, Split> shared;
   const std::int64_t s = blockIdx.x, n = batch.n;
-  panels::Panels<T, S, Symmetric, /*WithRhs=*/true> system(shared, {a + s * n * n, batch.n, batch.uplo});
+  panels::PanelFactorisation<T, Split, Symmetric, /*WithRhs=*/true> system(
+      shared, {a + s * n * n, batch.n, batch.uplo});
   const int system_info = system.factor(b + s * n);
   if (threadIdx.x == 0) info[s] = system_info;
   system.solve_rhs(x + s * n);
@@ -132,9 +133,9 @@ void solve(Context& context, Operands<T>& op, bool in_registers) {
   if (in_registers) return solve_columns<T, /*Columns=*/4, Symmetric>(context, op);
   const Batch batch{shape.batch, static_cast<int>(shape.n), /*nrhs=*/1, shape.uplo};
   panels::with_work_split<T, Symmetric>(context, shape, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, solve_panels<T, S, Symmetric>, dim3(static_cast<unsigned>(shape.batch)),
-                 S::threads_of(shape.n), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
+    using Split = decltype(split);
+    simt::launch(context, solve_panels<T, Split, Symmetric>, dim3(static_cast<unsigned>(shape.batch)),
+                 Split::threads_of(shape.n), 0, batch, op.a.data, op.b.data, op.x.data, op.info);
   });
 }
 

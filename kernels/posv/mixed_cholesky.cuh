@@ -24,7 +24,7 @@ constexpr int tile_order = 32;  ///< order of a tile of scale_symmetric
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
-                      Scalars* result) {
+                      MatrixMeasurements* result) {
   const int i = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const double scale = i < n ? tiles::root_scale(static_cast<double>(a[i + i * lda])) : 1.0;
   atomic_max_of_warp(&result->max_inverse_column_scale, i < n ? 1 / scale : 0.0);
@@ -111,7 +111,8 @@ __global__ void __launch_bounds__(256)
 /// of R A C without the diagonal. A thread block processes 32 rows; each warp adds up an eighth of their
 /// sums.
 static __global__ void __launch_bounds__(block_threads)
-    largest_sums(const double* sums, std::int64_t ld, int n, const double* scale, Scalars* result) {
+    largest_sums(const double* sums, std::int64_t ld, int n, const double* scale,
+                 MatrixMeasurements* result) {
   constexpr int warps = block_threads / 32;
   __shared__ double warp_sums[2][warps][32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -161,13 +162,13 @@ class CholeskyFactors {
 
   /// Scales A and factors R A C. Returns false if refinement is not worth trying: an element is not finite or
   /// out of range, a pivot is not positive, or a sample of the matrix indicates many tiny eigenvalues.
-  bool prepare_factors(Scalars& measured) {
+  bool prepare_factors(MatrixMeasurements& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
-    context.device.fill(s.scalars, 0, sizeof(Scalars));
+    context.device.fill(s.measurements, 0, sizeof(MatrixMeasurements));
     simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(block_threads), 0, s.a.data, s.a.ld, s.n,
-                 s.row_scale, s.column_scale, s.scalars);
+                 s.row_scale, s.column_scale, s.measurements);
     s.factor_sample(s.a.data, s.a.ld, upper() ? StoredPart::upper : StoredPart::lower, s.row_scale,
                     low_pivot);
     measured = s.read();
@@ -178,7 +179,7 @@ class CholeskyFactors {
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
                  s.n, upper(), mirrored_, s.row_scale, shift, s.float_factors, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(block_threads), 0, sums, s.ld, s.n,
-                 s.row_scale, s.scalars);
+                 s.row_scale, s.measurements);
     measured = s.read();
     measured.min_row_scale = 1 / value_of(measured.max_inverse_column_scale);
     if (!s.is_in_range(measured)) return false;
@@ -222,9 +223,10 @@ class CholeskyFactors {
     return column;
   }
 
-  static constexpr float shift = 0x1p-20f;         ///< added to the diagonal of R A C
-  static constexpr double small_updates = 0x1p-8;  ///< limit of Scalars::off_diagonal for updates in FP16
-  static constexpr double low_pivot = -6;          ///< pivots of the sample below 2^low_pivot count as low
+  static constexpr float shift = 0x1p-20f;  ///< added to the diagonal of R A C
+  static constexpr double small_updates =
+      0x1p-8;                              ///< limit of MatrixMeasurements::off_diagonal for updates in FP16
+  static constexpr double low_pivot = -6;  ///< pivots of the sample below 2^low_pivot count as low
 
   System<T> system_;
   Uplo uplo_;

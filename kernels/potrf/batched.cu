@@ -3,7 +3,7 @@
 /// Source: gaussweep. A thread group factors one matrix, with one row per thread in registers
 /// (getrf/small_rows.cuh): A = L D L^T from the lower triangle. The columns of L D are then divided by the
 /// square roots of D. If the rows do not fit in registers, a thread block factors one matrix in panels of 32
-/// columns (getrf/panels.cuh).
+/// columns (getrf/panel_factorisation.cuh).
 ///
 /// Error: L L^T = A + E with |E| <= g |L| |L^T| and g = c u / (1 - c u). With rows in registers c is n + 3 up
 /// to order 4, and n + 7 above. With panels c is n + 7 in float and n + 9 in double. This is Cholesky's bound

@@ -55,7 +55,7 @@ class RecursiveCholesky {
         thresholds_(thresholds),
         n_(static_cast<int>(round_up_to_tiles(shape.n))),
         tiles_per_column_(n_ / tile_order),
-        flags_(workspace.take<unsigned>(flag_words(shape.n))),
+        flags_(workspace.take<unsigned>(flag_count(shape.n))),
         mailboxes_(workspace.take<T>(static_cast<std::int64_t>(tiles_per_column_) * mailbox_size)),
         a_(a),
         lda_(lda) {
@@ -179,7 +179,7 @@ class RecursiveCholesky {
     arguments.states_ld = tiles_per_column_;
     arguments.ticket =
         flags_ + static_cast<std::int64_t>(tiles_per_column_) * tiles_per_column_ + first / tile_order;
-    arguments.timed_out = flags_ + flag_words(shape_.n) - 1;
+    arguments.timed_out = flags_ + flag_count(shape_.n) - 1;
     arguments.first_column = first;
     arguments.by_division = shape_.n <= 8;
     arguments.info = info_;

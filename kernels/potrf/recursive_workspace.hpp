@@ -22,7 +22,7 @@ inline bool is_copied(const Shape& shape, bool scaled = false) {
 }
 /// Returns the number of 32-bit words by which thread blocks synchronise: a state per tile, a ticket per
 /// launch, and the time-out flag.
-constexpr std::int64_t flag_words(std::int64_t n) {
+constexpr std::int64_t flag_count(std::int64_t n) {
   const std::int64_t count = round_up_to_tiles(n) / tile_order;
   return count * count + count + 1;
 }
@@ -34,7 +34,7 @@ constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 /// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
 /// `element_bytes` is the size of an element.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element_bytes) {
-  return workspace_piece(flag_words(n), sizeof(unsigned)) +
+  return workspace_piece(flag_count(n), sizeof(unsigned)) +
          workspace_piece(round_up_to_tiles(n) / tile_order * mailbox_elements, element_bytes);
 }
 

@@ -2,7 +2,7 @@
 /// Cholesky factors of a batch of small matrices in one launch, for potrf/batched and the first step of
 /// posv/batched with several right-hand sides.
 
-#include "kernels/getrf/panels.cuh"
+#include "kernels/getrf/panel_factorisation.cuh"
 #include "kernels/getrf/small_rows.cuh"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/registry/method.hpp"
@@ -10,14 +10,14 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
 /// Factors one matrix per thread group, with one row per thread in registers (Rows in getrf/small_rows.cuh).
-/// @tparam S the work split: threads per group and groups per thread block
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads)
+/// @tparam Split the work split: threads per group and groups per thread block
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads)
     cholesky_small(std::int64_t count, int n, T* a, Uplo uplo, int* info) {
-  __shared__ Padded<SharedStorage<T, S>> storage[S::systems];
-  const GroupIndex<S> index;
+  __shared__ Padded<SharedStorage<T, Split>> storage[Split::systems];
+  const GroupIndex<Split> index;
   const bool inside = index.system < count;
-  Rows<T, S> rows(storage[index.in_block], index.thread);
+  Rows<T, Split> rows(storage[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, n, n}, uplo);
   rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
@@ -26,13 +26,16 @@ __global__ void __launch_bounds__(S::threads)
   if (inside && index.thread == 0) info[index.system] = pivot_info;
 }
 
-/// Factors one matrix per thread block, in panels of 32 columns (Panels in getrf/panels.cuh).
-/// @tparam S the work split: sizes of the thread block
-template <class T, class S>
-__global__ void __launch_bounds__(S::threads, S::blocks) cholesky_panels(int n, T* a, Uplo uplo, int* info) {
-  __shared__ panels::SharedStorage<T, S> shared;
+/// Factors one matrix per thread block, in panels of 32 columns (PanelFactorisation in
+/// getrf/panel_factorisation.cuh).
+/// @tparam Split the work split: sizes of the thread block
+template <class T, class Split>
+__global__ void __launch_bounds__(Split::threads, Split::blocks)
+    cholesky_panels(int n, T* a, Uplo uplo, int* info) {
+  __shared__ panels::SharedStorage<T, Split> shared;
   const std::int64_t s = blockIdx.x;
-  const int pivot_info = panels::Panels<T, S, /*Symmetric=*/true>(shared, {a + s * n * n, n, uplo}).factor();
+  const int pivot_info =
+      panels::PanelFactorisation<T, Split, /*Symmetric=*/true>(shared, {a + s * n * n, n, uplo}).factor();
   if (threadIdx.x == 0) info[s] = pivot_info;
 }
 
@@ -45,15 +48,15 @@ void factor_cholesky(Context& context, Operands<T>& op, const Parameters& parame
   // warp.
   if (batched::uses_panels(shape.n, parameters, sizeof(T) == 8 && shape.n != 32 ? 16 : 32)) {
     return panels::with_work_split<T, /*Symmetric=*/true>(context, shape, [&](auto split) {
-      using S = decltype(split);
-      simt::launch(context, cholesky_panels<T, S>, dim3(static_cast<unsigned>(shape.batch)),
-                   S::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+      using Split = decltype(split);
+      simt::launch(context, cholesky_panels<T, Split>, dim3(static_cast<unsigned>(shape.batch)),
+                   Split::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
     });
   }
   with_work_split<T, /*Columns=*/1, /*Symmetric=*/true>(shape.n, [&](auto split) {
-    using S = decltype(split);
-    simt::launch(context, cholesky_small<T, S>, blocks_for<S>(shape.batch), dim3(S::threads), 0, shape.batch,
-                 static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
+    using Split = decltype(split);
+    simt::launch(context, cholesky_small<T, Split>, blocks_for<Split>(shape.batch), dim3(Split::threads), 0,
+                 shape.batch, static_cast<int>(shape.n), op.a.data, shape.uplo, op.info);
   });
 }
 

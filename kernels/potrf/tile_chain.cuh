@@ -297,7 +297,7 @@ class Worker {
     TileProduct<T, 2 * tile_order, 2 * tile_order, 4> product;
     add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
-      add_sums(product, task, task_tiles);
+      subtract_by_bulk_copies(product, task, task_tiles);
     } else {
       // A warp tile lies within one of the four tiles.
       const int tile = product.warp_row() + product.warp_column() / 2 * 2;
@@ -312,7 +312,8 @@ class Worker {
   /// process each column of tiles; the other warps continue with the next task. The changed tiles of a column
   /// are adjacent, so that one range of rows describes them.
   template <class Product>
-  __device__ __forceinline__ void add_sums(Product& product, const Task& task, const Tiles& task_tiles) {
+  __device__ __forceinline__ void subtract_by_bulk_copies(Product& product, const Task& task,
+                                                          const Tiles& task_tiles) {
     static_assert(2 * tile_order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
     double* const sums = memory_.storage;
     store_negated(product, sums);

@@ -329,7 +329,9 @@ class LargeProduct : LargeRing<Order, Square> {
 template <int Order, bool Square>
 struct LargeGrid {
   TileGrid<Order> all;  ///< all C tiles, also those above the diagonal
-  __host__ __device__ int tiles() const { return Square ? all.groups * (all.groups + 1) / 2 : all.blocks(); }
+  __host__ __device__ int tiles() const {
+    return Square ? all.groups * (all.groups + 1) / 2 : all.tile_count();
+  }
   __device__ Tile tile(const LevelProduct<double>& p, int index) const {
     index = all.schedule_rank(index, tiles());
     if (Square) {

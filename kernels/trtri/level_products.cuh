@@ -85,11 +85,11 @@ struct TileGrid {
     group_size = p.is_by_columns() ? down : right;
     groups = p.is_by_columns() ? right : down;
   }
-  __host__ __device__ int blocks() const { return pairs * group_size * groups; }
+  __host__ __device__ int tile_count() const { return pairs * group_size * groups; }
 
   template <class T>
   __device__ Tile tile(const LevelProduct<T>& p, int index) const {
-    return at(p, schedule_rank(index, blocks()));
+    return at(p, schedule_rank(index, tile_count()));
   }
   /// Returns the rank of the tile that thread block `index` computes. Rank 0 has the longest k range. If
   /// there are at most three waves, the second wave runs backwards: it gives the multiprocessor with the
@@ -156,12 +156,13 @@ __global__ void __launch_bounds__(256)
 /// warps, which compute fragments of 16 x 8. In float, FMA instructions compute sums in the same fragment
 /// layout (triangle_tiles.cuh). k tiles pass through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
-class TileProduct {
+class LevelTileProduct {
  public:
   static constexpr std::size_t bytes =
       sizeof(T) * Stages * (tile_depth * (Order + 2) + Order * (tile_depth + 8));
 
-  __device__ __forceinline__ TileProduct(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile)
+  __device__ __forceinline__ LevelTileProduct(const LevelProduct<T>& p, std::int64_t triangle,
+                                              const Tile& tile)
       : a_(p.a + tile.pair * p.a_step + triangle * p.a_triangle_step + tile.row + a_row() +
            (tile.first(tile_depth) + a_k()) * p.lda),
         b_(p.b + tile.pair * p.b_step + triangle * p.b_triangle_step + tile.first(tile_depth) + b_k() +
@@ -348,7 +349,7 @@ __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, Til
   simt::griddepcontrol_wait();
   if (!tile.is_nonempty()) return;
   const auto triangle = static_cast<std::int64_t>(blockIdx.y);
-  TileProduct<T, Order, Threads, Stages> product(p, triangle, tile);
+  LevelTileProduct<T, Order, Threads, Stages> product(p, triangle, tile);
   write_zeros(p, triangle, tile, Threads);
   product.add(tile.k_tiles(tile_depth));
   T* const c = p.c + tile.pair * p.c_step + triangle * p.c_triangle_step + tile.row + tile.column * p.ldc;

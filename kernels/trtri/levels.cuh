@@ -221,7 +221,7 @@ class TriangleInverse {
     second_product.z_step = x_step;
     second_product.z_triangle_step = triangle_stride;
 
-    const int tiles = TileGrid<64>(second_product, pairs, /*multiprocessors=*/1).blocks();
+    const int tiles = TileGrid<64>(second_product, pairs, /*multiprocessors=*/1).tile_count();
     if constexpr (sizeof(T) == sizeof(double)) {
       const int min_tiles = half >= schedule_.min_split_k
                                 ? std::min(schedule_.min_tiles_for_large, schedule_.min_tiles_for_large_split)
@@ -245,8 +245,8 @@ class TriangleInverse {
       context_.stage("product");
       multiply_pairs_by_strips(first_product, pairs);
       const TileGrid<64> grid(second_product, pairs, simt::multiprocessors(context_));
-      simt::launch(context_, check_and_write_zeros<T>, dim3(static_cast<unsigned>(grid.blocks())), dim3(256),
-                   0, first_product, second_product, grid);
+      simt::launch(context_, check_and_write_zeros<T>, dim3(static_cast<unsigned>(grid.tile_count())),
+                   dim3(256), 0, first_product, second_product, grid);
       multiply_pairs_by_strips(second_product, pairs);
     }
   }
@@ -255,7 +255,7 @@ class TriangleInverse {
   /// @param tiles number of 64 x 64 tiles of C in all pairs
   void launch(const Product& p, int pairs, int tiles) {
     const bool uses_64_tiles = tiles * a_.count >= schedule_.min_64_tiles &&
-                               simt::max_shared_bytes(context_) >= TileProduct<T, 64, 128, 3>::bytes;
+                               simt::max_shared_bytes(context_) >= LevelTileProduct<T, 64, 128, 3>::bytes;
     return uses_64_tiles ? launch</*Order=*/64, /*Threads=*/128, /*Stages=*/3>(p, pairs)
                          : launch</*Order=*/32, /*Threads=*/128, /*Stages=*/4>(p, pairs);
   }
@@ -263,8 +263,8 @@ class TriangleInverse {
   void launch(const Product& p, int pairs) {
     const TileGrid<Order> grid(p, pairs, simt::multiprocessors(context_));
     simt::launch_early(context_, multiply_pairs<T, Order, Threads, Stages>,
-                       dim3(static_cast<unsigned>(grid.blocks()), static_cast<unsigned>(a_.count)),
-                       dim3(Threads), TileProduct<T, Order, Threads, Stages>::bytes, p, grid);
+                       dim3(static_cast<unsigned>(grid.tile_count()), static_cast<unsigned>(a_.count)),
+                       dim3(Threads), LevelTileProduct<T, Order, Threads, Stages>::bytes, p, grid);
   }
 
   /// Returns the product of the last pair alone. `pair` is its index.

@@ -154,7 +154,7 @@ TEST(ResidueLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     const residues::Capacity capacity = gaussweep::lu::residue_capacity(n, 15);
     for (std::int64_t k = 32; k < n; k *= 2) {
-      const std::int64_t m = residues::padded(n - k), padded_k = residues::padded_depth(k);
+      const std::int64_t m = residues::padded(n - k), padded_k = residues::padded_k(k);
       EXPECT_LE(15 * m * padded_k, capacity.left) << n << ", " << k;
       EXPECT_GE(residues::block_columns(capacity, 15, m, n, padded_k), std::min<std::int64_t>(n, 16))
           << n << ", " << k;

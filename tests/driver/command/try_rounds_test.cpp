@@ -127,7 +127,7 @@ TEST(TryAnswer, WarnsOfANumericallySingularMatrix) {
     InspectedMatrix matrix;
     if (condition) matrix.conditioning = Conditioning{false, *condition, 0};
     const std::vector<Group> groups = group_records(records);
-    return !singular_words(matrix, tried_tasks(groups)).empty();
+    return !singular_text(matrix, tried_tasks(groups)).empty();
   };
   const auto unchanged = [](io::Record&) {};
   EXPECT_TRUE(is_warned(5e15, unchanged));

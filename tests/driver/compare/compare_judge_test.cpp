@@ -108,11 +108,11 @@ io::Results four_trials(std::int64_t threads, double factor) {
 TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
   const Comparison same = compare(four_trials(0, 1), four_trials(0, 1), {});
   EXPECT_EQ(
-      regression_words(same),
+      regression_text(same),
       "No regression among 2 decided trials. Undecided: 2 UNCLEAR trials. Decided as a whole: gesv/m SAME.");
   io::Results run = four_trials(0, 1);
   for (Record& r : run.records) r.end_time = "2026-03-01T00:00:01.000000Z";
-  EXPECT_EQ(regression_words(compare(run, run, {})), "Nothing was compared: base and new are the same run.");
+  EXPECT_EQ(regression_text(compare(run, run, {})), "Nothing was compared: base and new are the same run.");
   const Comparison threads = compare(four_trials(2, 1), four_trials(1, 1000), {});
   ASSERT_TRUE(threads.has_other_places);
   EXPECT_TRUE(threads.regressions.empty());
@@ -120,8 +120,8 @@ TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
   EXPECT_THAT(count_sentence(threads),
               ::testing::AllOf(::testing::HasSubstr(" not counted (other devices or threads)"),
                                ::testing::Not(::testing::HasSubstr("SLOWER"))));
-  EXPECT_THAT(regression_words(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),
-                                                          ::testing::HasSubstr(" SLOWER, because")));
+  EXPECT_THAT(regression_text(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),
+                                                         ::testing::HasSubstr(" SLOWER, because")));
 }
 
 TEST(CompareJudge, BoundsWithoutMeaningAreTexts) {

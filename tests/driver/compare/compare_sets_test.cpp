@@ -211,7 +211,7 @@ TEST(CompareSets, MergedRunsWithOtherThreadsGiveTheAnswerOfTheRuns) {
   for (std::size_t i = 0; i < runs.size(); ++i) loaded[i].results = runs[i];
   const auto words = [&](std::vector<io::Results> sets) {
     const Sides sides = sides_of(std::move(sets), /*same_models=*/true);
-    return regression_words(compare(sides.base, sides.now, {}));
+    return regression_text(compare(sides.base, sides.now, {}));
   };
   const std::string separate = words(runs);
   EXPECT_THAT(separate, ::testing::HasSubstr("Not counted: 3 SLOWER"));

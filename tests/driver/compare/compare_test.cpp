@@ -462,7 +462,7 @@ TEST(Compare, NamesTrialsThatFailedInBothAndRatesNone) {
               ::testing::IsSupersetOf({::testing::StartsWith("gesv/m double n=64 nrhs=3 "),
                                        ::testing::StartsWith("gesv/m double n=64 nrhs=4 ")}));
   EXPECT_THAT(repaired_trials(comparison), ::testing::ElementsAre("gesv/m double n=64 nrhs=2"));
-  EXPECT_THAT(regression_words(comparison),
+  EXPECT_THAT(regression_text(comparison),
               ::testing::HasSubstr("Failed in both, not rated: 1 trial: gesv/m double n=64 nrhs=1."));
 }
 
@@ -577,11 +577,11 @@ TEST(Compare, CountsWorseTrialsOnAnotherGpuAsNotCounted) {
   const Record base = example_record("m", 64, {1, 1, 1});
   Record now = base;
   now.status = "failed";
-  EXPECT_THAT(regression_words(compared({base}, {now})), ::testing::Not(::testing::HasSubstr("Not counted")));
+  EXPECT_THAT(regression_text(compared({base}, {now})), ::testing::Not(::testing::HasSubstr("Not counted")));
   now.gpu_name = "NVIDIA B200";
   const Comparison comparison = compared({base}, {now});
   EXPECT_THAT(comparison.regressions, ::testing::IsEmpty());
-  EXPECT_THAT(regression_words(comparison), ::testing::HasSubstr("Not counted: 1 WORSE, "));
+  EXPECT_THAT(regression_text(comparison), ::testing::HasSubstr("Not counted: 1 WORSE, "));
   EXPECT_TRUE(is_listed(comparison.pairs.at(0)));
   Record skipped = example_record("m", 64, {});
   skipped.status = now.status = "skipped";

@@ -106,7 +106,7 @@ TEST(SweepStatus, TimeLeftIsTheReportedOneMinusTheTimeSince) {
 
 TEST(SweepStatus, CountsTrialsSkippedForNow) {
   io::JournalContents journal = example_journal();
-  journal.records[1].for_now = true;
+  journal.records[1].is_temporary_failure = true;
   EXPECT_EQ(status_json(status_of(journal, /*running=*/false, after_midnight(20), 10))["for_now"], 1);
 }
 

@@ -30,8 +30,8 @@ TEST(Record, EveryFieldSurvivesJson) {
 TEST(Record, ForNowIsWrittenOnlyIfTrue) {
   EXPECT_FALSE(to_json(full_record(1)).contains("for_now"));
   Record record = full_record(1);
-  record.for_now = true;
-  EXPECT_TRUE(round_trip(record).for_now);
+  record.is_temporary_failure = true;
+  EXPECT_TRUE(round_trip(record).is_temporary_failure);
 }
 
 TEST(Record, DoublesSurviveBitByBit) {

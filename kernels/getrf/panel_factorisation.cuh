@@ -32,13 +32,13 @@ namespace gaussweep::GAUSSWEEP_BACKEND::panels {
 /// A thread's part of the factorisation and solution of one system. The base class (panel_rows.cuh) holds the
 /// thread's rows. position_ has the positions that LAPACK's row exchanges would give the rows. The position
 /// of a pivot row is the number of its elimination step. y_ has the rows' elements of the right-hand side.
-/// @tparam S a WorkSplit
+/// @tparam Split a PanelSplit
 /// @tparam Symmetric true for Cholesky, false for LU
 /// @tparam WithRhs one right-hand side is eliminated together with A
-template <class T, class S, bool Symmetric, bool WithRhs = false>
-class Panels : PanelRows<T, S, Symmetric> {
+template <class T, class Split, bool Symmetric, bool WithRhs = false>
+class PanelFactorisation : PanelRows<T, Split, Symmetric> {
  public:
-  using Base = PanelRows<T, S, Symmetric>;
+  using Base = PanelRows<T, Split, Symmetric>;
   using Base::Base;
 
   /// Factors all of A in place without moving rows. If WithRhs, also applies the elimination steps to `rhs`.
@@ -93,18 +93,18 @@ class Panels : PanelRows<T, S, Symmetric> {
         T diagonal = 1;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c) {
-          shared_.triangles[local_step * S::block_pitch + c] = row_elements[c];
+          shared_.triangles[local_step * Split::block_pitch + c] = row_elements[c];
           diagonal = c == local_step && row(e) < n_ ? row_elements[c] : diagonal;
         }
-        shared_.triangles[local_step * S::block_pitch + local_step] = 0;
-        shared_.triangles[local_step * S::block_pitch + width] = diagonal;
+        shared_.triangles[local_step * Split::block_pitch + local_step] = 0;
+        shared_.triangles[local_step * Split::block_pitch + width] = diagonal;
         shared_.unknowns[local_step] = y_[e];
       });
       wait();
       if (threadIdx.x < 32) {
         const int local_step = lane() % width;
-        const T solved =
-            solve_block<width>(shared_.triangles + local_step * S::block_pitch, shared_.unknowns[local_step]);
+        const T solved = solve_block<width>(shared_.triangles + local_step * Split::block_pitch,
+                                            shared_.unknowns[local_step]);
         __syncwarp();
         if (lane() < width) shared_.unknowns[local_step] = solved;
       }
@@ -154,8 +154,8 @@ class Panels : PanelRows<T, S, Symmetric> {
  private:
   static constexpr bool tensor = sizeof(T) == 8;  ///< true if products run on tensor cores: in double
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
-  static constexpr bool has_products = tensor || S::rows > 128;
-  static constexpr int RowsPerThread = S::RowsPerThread, width = S::width, no_row = 0x7fffffff;
+  static constexpr bool has_products = tensor || Split::rows > 128;
+  static constexpr int RowsPerThread = Split::RowsPerThread, width = Split::width, no_row = 0x7fffffff;
   static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
   using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
       Base::for_elements, Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::address_of, Base::row,
@@ -243,7 +243,7 @@ class Panels : PanelRows<T, S, Symmetric> {
   template <bool RowMajor>
   __device__ __forceinline__ void add_products(int first, T (&a)[panel_elements]) const {
     // If only one block fits on a multiprocessor, few warps hide load latencies, so loads start earlier.
-    constexpr int ahead = S::blocks > 1 ? group_steps : tile_order;
+    constexpr int ahead = Split::blocks > 1 ? group_steps : tile_order;
     const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
     const int left_row = first_of_four(), right_row = lane() % 4 * 8;
     // In column-major storage, a row beyond n reads an element of the next column; its result is not used.
@@ -272,11 +272,11 @@ class Panels : PanelRows<T, S, Symmetric> {
     if (has_rows) load_left(0);
     GAUSSWEEP_ROLLED
     for (int k = 0; k < first; k += width) {
-      T* const tile = shared_.triangles + k / width % 2 * width * S::pitch;
+      T* const tile = shared_.triangles + k / width % 2 * width * Split::pitch;
       GAUSSWEEP_ROLLED
       for (int e = static_cast<int>(threadIdx.x); e < width * width; e += static_cast<int>(blockDim.x)) {
         const int i = RowMajor ? e / width : e % width, c = RowMajor ? e % width : e / width;
-        tile[c * S::pitch + i] = element(first + i, k + c);
+        tile[c * Split::pitch + i] = element(first + i, k + c);
       }
       wait();
       if (!has_rows) continue;
@@ -294,7 +294,7 @@ class Panels : PanelRows<T, S, Symmetric> {
           T right[tile_order];
           GAUSSWEEP_UNROLL
           for (int j = 0; j < tile_order; j += 2)
-            lu::load_two(tile + (c + s) * S::pitch + right_row + j, right[j], right[j + 1]);
+            lu::load_two(tile + (c + s) * Split::pitch + right_row + j, right[j], right[j + 1]);
           GAUSSWEEP_UNROLL
           for (int i = 0; i < 4; ++i) {
             GAUSSWEEP_UNROLL
@@ -373,12 +373,12 @@ class Panels : PanelRows<T, S, Symmetric> {
           shared_.position[buffer][warp()] = position_[e];
           if (WithRhs) shared_.rhs[buffer][warp()] = y_[e];
         });
-      } else if (S::warps > 1 && own_lane < 0 && lane() == 0) {
+      } else if (Split::warps > 1 && own_lane < 0 && lane() == 0) {
         shared_.position[buffer][warp()] = no_row;
       }
       wait();
       int pivot_warp = 0;
-      if (S::warps > 1) {
+      if (Split::warps > 1) {
         const int warps = static_cast<int>(blockDim.x) / 32, candidate_lane = lane() < warps ? lane() : 0;
         pivot_warp = lane_of_largest(lane() < warps && shared_.position[buffer][candidate_lane] != no_row,
                                      shared_.candidate[buffer][candidate_lane][0]);
@@ -452,9 +452,10 @@ class Panels : PanelRows<T, S, Symmetric> {
   }
   /// The columns of a group of eight steps and the factors that scale them, in shared memory.
   struct Group {
-    T (*columns)[S::pitch];  ///< columns[s]: the elements of the pivot column of step s, from the diagonal on
-    T* inverses;             ///< reciprocals of the pivots; 0 for a pivot without has_reciprocal()
-    T* inverse_roots;        ///< reciprocals of the pivots' square roots
+    T(*columns)
+    [Split::pitch];    ///< columns[s]: the elements of the pivot column of step s, from the diagonal on
+    T* inverses;       ///< reciprocals of the pivots; 0 for a pivot without has_reciprocal()
+    T* inverse_roots;  ///< reciprocals of the pivots' square roots
   };
   /// Returns the memory of the group that begins at step `begin`.
   __device__ Group group_at(int begin) {
@@ -542,7 +543,7 @@ class Panels : PanelRows<T, S, Symmetric> {
     wait();
     GAUSSWEEP_ROLLED
     for (int k = 0; k < steps; k += tile_order) {
-      T(*const shared)[S::pitch] = shared_.rows[k / tile_order % 2];
+      T(*const shared)[Split::pitch] = shared_.rows[k / tile_order % 2];
       for_rows([&](int e) { loader.load(first_of_four(e), k, left[e]); });
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL

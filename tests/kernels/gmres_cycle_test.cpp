@@ -1,6 +1,6 @@
-// Tests the least-squares problem of GMRES, kernels/gesv/krylov.hpp.
+// Tests the least-squares problem of GMRES, kernels/gesv/gmres_cycle.hpp.
 
-#include "kernels/gesv/krylov.hpp"
+#include "kernels/gesv/gmres_cycle.hpp"
 #include "tests/testing.hpp"
 
 namespace gaussweep::mixed {
@@ -22,13 +22,13 @@ double residual(const std::vector<double>& y, double norm) {
   return std::sqrt(sum);
 }
 
-TEST(Krylov, ResidualMatchesTheCoefficientsAndIsMinimal) {
+TEST(GmresCycle, ResidualMatchesTheCoefficientsAndIsMinimal) {
   const double norm = 3, scale = 0.5;
-  Krylov krylov;
-  krylov.start(norm, scale, 1e-300);
+  GmresCycle cycle;
+  cycle.start(norm, scale, 1e-300);
   for (std::size_t k = 1; k <= hessenberg.size(); ++k) {
-    const double reached = krylov.add(hessenberg[k - 1].data());
-    const std::vector<double> found = krylov.coefficients();
+    const double reached = cycle.add(hessenberg[k - 1].data());
+    const std::vector<double> found = cycle.coefficients();
     ASSERT_EQ(found.size(), k);
     EXPECT_NEAR(reached, scale * residual(found, norm), 1e-14);
     for (std::size_t i = 0; i < k; ++i) {
@@ -42,45 +42,45 @@ TEST(Krylov, ResidualMatchesTheCoefficientsAndIsMinimal) {
 }
 
 /// Returns the state after `count` residuals, each smaller than the one before by the factor `gain`.
-Krylov falling(double gain, std::size_t count, double target) {
-  Krylov krylov;
-  krylov.start(1, 1, target);
+GmresCycle falling(double gain, std::size_t count, double target) {
+  GmresCycle cycle;
+  cycle.start(1, 1, target);
   const double subdiagonal = 1 / std::sqrt(gain * gain - 1);
   for (std::size_t k = 0; k < count; ++k) {
     std::vector<double> column(k + 2);
     column[k] = k == 0 ? 1 : gain * subdiagonal;  // the previous rotation makes this 1
     column[k + 1] = subdiagonal;
-    EXPECT_NEAR(krylov.add(column.data()), std::pow(gain, -static_cast<double>(k + 1)), 1e-12);
+    EXPECT_NEAR(cycle.add(column.data()), std::pow(gain, -static_cast<double>(k + 1)), 1e-12);
   }
-  return krylov;
+  return cycle;
 }
 
-TEST(Krylov, ReachedDependsOnTheResidualAndIsFalseForNaN) {
-  EXPECT_FALSE(Krylov().has_reached_target());
-  Krylov krylov;
-  krylov.start(1, 1, 0.25);
+TEST(GmresCycle, ReachedDependsOnTheResidualAndIsFalseForNaN) {
+  EXPECT_FALSE(GmresCycle().has_reached_target());
+  GmresCycle cycle;
+  cycle.start(1, 1, 0.25);
   const double first[] = {1, 1};
-  krylov.add(first);
-  EXPECT_FALSE(krylov.has_reached_target());
+  cycle.add(first);
+  EXPECT_FALSE(cycle.has_reached_target());
   const double second[] = {0, 10, 0};
-  krylov.add(second);
-  EXPECT_TRUE(krylov.has_reached_target());
+  cycle.add(second);
+  EXPECT_TRUE(cycle.has_reached_target());
   const double with_nan[] = {std::numeric_limits<double>::quiet_NaN(), 1};
-  krylov.start(1, 1, 0.25);
-  EXPECT_TRUE(std::isnan(krylov.add(with_nan)));
-  EXPECT_FALSE(krylov.has_reached_target());
+  cycle.start(1, 1, 0.25);
+  EXPECT_TRUE(std::isnan(cycle.add(with_nan)));
+  EXPECT_FALSE(cycle.has_reached_target());
 }
 
-TEST(Krylov, RatesPredictWhetherTheTargetIsReached) {
+TEST(GmresCycle, RatesPredictWhetherTheTargetIsReached) {
   EXPECT_FALSE(falling(16, 1, 1e-15).is_slow());  // one residual has no rate
   EXPECT_FALSE(falling(1e4, 2, 1e-15).is_slow());
   EXPECT_TRUE(falling(1.5, 2, 1e-15).is_slow());
   EXPECT_FALSE(falling(1e3, 4, 1e-15).is_hopeless(30));
   EXPECT_TRUE(falling(1.1, 5, 1e-15).is_hopeless(30));
-  Krylov krylov = falling(1.5, 2, 1e-15);
-  krylov.forget_rate();
-  EXPECT_FALSE(krylov.is_slow());
-  EXPECT_FALSE(krylov.is_hopeless(30));
+  GmresCycle cycle = falling(1.5, 2, 1e-15);
+  cycle.forget_rate();
+  EXPECT_FALSE(cycle.is_slow());
+  EXPECT_FALSE(cycle.is_hopeless(30));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 /// Keeps data between trials with the same inputs: the inputs and the reference. The reference is the answer
 /// of the vendor's method, with which other methods' answers are compared.
 
-#include "driver/worker/held.hpp"
+#include "driver/worker/cached_inputs.hpp"
 
 #include <utility>
 #include <vector>
@@ -85,7 +85,7 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 }
 
 template <class T>
-Resident<T> Held<T>::take_resident(Context& context) {
+Resident<T> CachedInputs<T>::take_resident(Context& context) {
   Resident<T> resident = std::exchange(resident_, {});
   if (!resident.has_a() || a_name_ != name_of_a(*prepared)) return {};
   if (device_digest(context, resident.memory.data(), resident.memory.bytes()) != digest_) return {};
@@ -94,7 +94,7 @@ Resident<T> Held<T>::take_resident(Context& context) {
 }
 
 template <class T>
-void Held<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds) {
+void CachedInputs<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double upload_seconds) {
   resident_ = staging.release_inputs();
   a_name_ = name_of_a(*prepared);
   inputs_identity_ = prepared->identity;
@@ -103,19 +103,19 @@ void Held<T>::keep_resident(Staging<T>& staging, std::uint64_t digest, double up
 }
 
 template <class T>
-void Held<T>::free_resident_unless(const std::string& digest) {
+void CachedInputs<T>::free_resident_unless(const std::string& digest) {
   if (a_name_ != digest) free_resident();
 }
 
 template <class T>
-void Held<T>::free_device_memory() {
+void CachedInputs<T>::free_device_memory() {
   free_resident();
   if (reference.is_on_device()) reference = {};
 }
 
 #define GAUSSWEEP_HELD(T)                                                     \
   template struct HeldAnswer<T>;                                              \
-  template class Held<T>;                                                     \
+  template class CachedInputs<T>;                                             \
   template Buffer copy_on_device(Context&, const Strided<T>&, const Extent&); \
   template double norm_of(Context&, Problem, const Shape&, HeldAnswer<T>&);   \
   template Difference difference_of(Context&, Problem, const Shape&, HeldAnswer<T>&, HeldAnswer<T>&, double);

@@ -56,7 +56,7 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 /// The last trial's inputs on the host, their unmodified ("pristine") copies on the device, and the reference
 /// for these inputs. A run of the next trial need not upload inputs that are already on the device.
 template <class T>
-class Held {
+class CachedInputs {
  public:
   std::shared_ptr<Prepared<T>> prepared;  ///< the inputs on the host: A, and B if the problem has it
   HeldAnswer<T> reference;                ///< the vendor's answer

@@ -12,7 +12,7 @@ namespace gaussweep::mixed {
 
 /// One GMRES cycle for one right-hand side. A *relative residual* is the residual's 2-norm times the factor
 /// `scale` of start(). *Directions* are the preconditioned basis vectors of the Krylov space.
-class Krylov {
+class GmresCycle {
  public:
   /// Starts a cycle. @param norm the 2-norm of the first residual
   /// @param target the relative residual at which the cycle ends

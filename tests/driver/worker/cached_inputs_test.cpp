@@ -1,6 +1,6 @@
 // Tests that the difference of two answers is the same wherever each answer is: on the device or on the host.
 
-#include "driver/worker/held.hpp"
+#include "driver/worker/cached_inputs.hpp"
 #include "tests/kernels/method_run.hpp"
 #include "tests/kernels/short_of_memory.hpp"
 #include "tests/testing.hpp"
