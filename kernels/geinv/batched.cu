@@ -57,7 +57,7 @@ __device__ __forceinline__ bool invert_group(SmallStorage<T, Split>& storage, st
                                              const T* a, T* x, int* info, bool wanted) {
   const small::GroupIndex<Split> index;
   const bool inside = index.system < count;
-  small::Rows<T, Split> rows(storage.shared[index.in_block], index.thread);
+  small::ThreadRow<T, Split> rows(storage.shared[index.in_block], index.thread);
   small::InverseStorage<T, Split>& upper = storage.upper[index.in_block];
   const std::int64_t first = index.system * n * n;
   rows.load({inside ? a + first : nullptr, /*ld=*/n, n});
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(Split::threads, (inverse_blocks<T, Split::max_
   const bool must_repeat =
       invert_group<T, Split, /*Rescales=*/false>(storage, count, n, a, x, info, /*wanted=*/true);
   // True for all threads that share barriers with a thread whose matrix must be inverted again.
-  if (small::Rows<T, Split>::any_that_synchronizes(must_repeat))
+  if (small::ThreadRow<T, Split>::any_that_synchronizes(must_repeat))
     invert_rescaled<T, Split>(storage, count, n, a, x, info, must_repeat);
 }
 
@@ -113,7 +113,7 @@ void geinv_batched(Context& context, Operands<T>& op, const Parameters& paramete
   if (batched::inverts_by_columns(shape.n, parameters, sizeof(T)))
     return invert_by_columns(context, op, parameters);
   context.stage("invert");
-  small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/false, batched::max_inverted>(
+  small::with_work_split<T, /*Columns=*/1, /*Symmetric=*/false, batched::max_inverse_order>(
       shape.n, [&](auto split) {
         using Split = decltype(split);
         simt::launch(context, invert_small<T, Split>, small::blocks_for<Split>(shape.batch),

@@ -40,7 +40,7 @@ class DistributedUpperSolve {
       : panels_(panels), blocks_(panels.blocks()) {
     for (OperandPart<T>& part : parts) {
       diagonals_.push_back(part.workspace.template take<T>(blocks_.count() * blocks_.width * blocks_.width));
-      reversed_.push_back(part.workspace.template take<T>(blocks_.width * lu::solve_rows));
+      reversed_.push_back(part.workspace.template take<T>(blocks_.width * lu::max_solve_rows_per_launch));
       reciprocals_.push_back(part.workspace.template take<T>(blocks_.width));
     }
   }

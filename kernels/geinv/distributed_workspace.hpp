@@ -52,10 +52,12 @@ constexpr std::size_t two_panels(std::size_t panel_bytes) {
 }
 /// Returns the bytes of workspace per GPU of DistributedUpperSolve (distributed_upper_solve.cuh): a copy of
 /// all diagonal blocks of U, and buffers for the current block. These hold the block's triangles of at most
-/// 256 rows (lu::solve_rows) in reverse order of rows and columns, and the reciprocals of the diagonal.
+/// 256 rows (lu::max_solve_rows_per_launch) in reverse order of rows and columns, and the reciprocals of the
+/// diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
-         workspace_piece(blocks.width * lu::solve_rows, element) + workspace_piece(blocks.width, element);
+         workspace_piece(blocks.width * lu::max_solve_rows_per_launch, element) +
+         workspace_piece(blocks.width, element);
 }
 
 /// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the LU factorisation of a panel
@@ -72,7 +74,7 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
 /// and reciprocals of the diagonal, as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
-         workspace_piece(width * lu::solve_rows, element) + workspace_piece(width, element);
+         workspace_piece(width * lu::max_solve_rows_per_launch, element) + workspace_piece(width, element);
 }
 /// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
 inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {

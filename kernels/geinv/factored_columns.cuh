@@ -21,7 +21,7 @@
 #include <cstdint>
 
 #include "kernels/getrf/factored_solve.cuh"
-#include "kernels/getrf/square_order.cuh"
+#include "kernels/getrf/square_iterator.cuh"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/simt/simt.hpp"
 
@@ -69,11 +69,11 @@ __device__ __forceinline__ void copy_pair(double* shared, const double* global) 
 
 /// The columns of X that a thread block computes. @tparam Split a ColumnSplit
 template <class Split>
-class Columns {
+class InverseColumns {
  public:
-  __device__ Columns(const Batch& batch, std::int64_t system, int first_column)
+  __device__ InverseColumns(const Batch& batch, std::int64_t system, int first_column)
       : n_(batch.n),
-        squares_((batch.n + square_order - 1) / square_order),
+        square_count_((batch.n + square_order - 1) / square_order),
         first_square_(first_column / square_order),
         column_(first_column + static_cast<int>(threadIdx.x) / 32 * tile_order * Split::sets),
         factors_(batch.factors + system * n_ * n_),
@@ -81,20 +81,20 @@ class Columns {
         x_(batch.x + system * n_ * n_),
         is_singular_(batch.info[system] != 0),
         shared_(simt::dynamic_shared<double>()),
-        packed_(n_ % 2 == 0 && reinterpret_cast<std::uintptr_t>(batch.factors) % 16 == 0 &&
-                reinterpret_cast<std::uintptr_t>(batch.x) % 16 == 0) {
+        is_aligned_(n_ % 2 == 0 && reinterpret_cast<std::uintptr_t>(batch.factors) % 16 == 0 &&
+                    reinterpret_cast<std::uintptr_t>(batch.x) % 16 == 0) {
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Split::sets; ++s) {
-      const int column = column_ + tile_order * s + g();
+      const int column = column_ + tile_order * s + quad();
       target_columns_[s] = column < n_ ? pivot_rows_[column] : -1;
     }
   }
 
-  /// Computes the columns. lu::SquareOrder visits the squares of L from the top down, then those of U from
+  /// Computes the columns. lu::SquareIterator visits the squares of L from the top down, then those of U from
   /// the bottom up. The squares pass through a ring of Split::prefetched + 1 buffers. `stage` is the index of
   /// the current square's buffer.
   __device__ void invert() {
-    lu::SquareOrder next(first_square_, squares_), current = next;
+    lu::SquareIterator next(first_square_, square_count_), current = next;
     GAUSSWEEP_UNROLL
     for (int buffer = 0; buffer < Split::prefetched; ++buffer) start_copies(next, buffer);
     GAUSSWEEP_ROLLED
@@ -115,19 +115,19 @@ class Columns {
 
  private:
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  static __device__ __forceinline__ int g() { return lane() / 4; }
-  static __device__ __forceinline__ int t() { return lane() % 4; }
+  static __device__ __forceinline__ int quad() { return lane() / 4; }
+  static __device__ __forceinline__ int lane_of_quad() { return lane() % 4; }
 
   /// Starts to copy the square at `position` to buffer `stage`, padded with an identity beyond n, and
   /// advances `position`.
-  __device__ void start_copies(lu::SquareOrder& position, int stage) {
+  __device__ void start_copies(lu::SquareIterator& position, int stage) {
     if (!position.is_done()) {
       double* const shared_square = shared_ + stage * square_size;
       const int i0 = square_order * position.i(), j0 = square_order * position.j();
       const double* const global_square = factors_ + i0 + j0 * n_;
       const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
       constexpr int step = Split::threads / pairs;  // columns
-      if (packed_ && i0 + square_order <= n_ && j0 + square_order <= n_) {
+      if (is_aligned_ && i0 + square_order <= n_ && j0 + square_order <= n_) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < square_order; c += step)
           copy_pair(shared_square + i + (j + c) * pitch, global_square + i + (j + c) * n_);
@@ -147,7 +147,7 @@ class Columns {
   }
 
   /// Performs the steps of both substitutions that use one square.
-  __device__ void process(const lu::SquareOrder& current, const double* square) {
+  __device__ void process(const lu::SquareIterator& current, const double* square) {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
     if (!is_diagonal) return subtract(current, square);
@@ -160,7 +160,7 @@ class Columns {
     __syncthreads();
     if (current.is_forward()) substitute_down(current.i(), square);
     if (solves_upper) substitute_up(current.i(), square);
-    if (squares_ > 1) store_negated(current.i());
+    if (square_count_ > 1) store_negated(current.i());
   }
 
   /// Returns true if row `tile_index` of tiles has nonzero elements in the warp's columns of L^-1.
@@ -172,7 +172,7 @@ class Columns {
 
   /// Initialises a_ with the right-hand sides in a row of squares: the identity for the solve with L, or L^-1
   /// for the solve with U.
-  __device__ void load_row_of_squares(const lu::SquareOrder& current) {
+  __device__ void load_row_of_squares(const lu::SquareIterator& current) {
     GAUSSWEEP_UNROLL
     for (int i = 0; i < tiles_per_square; ++i) {
       const int tile_index = tiles_per_square * current.i() + i;
@@ -180,7 +180,8 @@ class Columns {
       for (int s = 0; s < Split::sets; ++s) {
         double* const elements = a_[i] + 2 * s;
         if (current.is_forward()) {
-          const int row = tile_index * tile_order + 2 * t(), column = column_ + tile_order * s + g();
+          const int row = tile_index * tile_order + 2 * lane_of_quad(),
+                    column = column_ + tile_order * s + quad();
           elements[0] = row == column ? 1.0 : 0.0;
           elements[1] = row + 1 == column ? 1.0 : 0.0;
         } else if (is_nonzero(tile_index)) {
@@ -237,7 +238,7 @@ class Columns {
   /// Loads the thread's elements of a tile with leading dimension `ld`.
   static __device__ __forceinline__ void load_tile(const double* tile_data, int ld, double (&b)[2]) {
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * t() + h) * ld + g()];
+    for (int h = 0; h < 2; ++h) b[h] = tile_data[(2 * lane_of_quad() + h) * ld + quad()];
   }
   /// Subtracts tile (i, k) of the square times tile k of X; `negated_x` has the negated elements of X.
   __device__ __forceinline__ void subtract_tile(const double* square, int i, int k,
@@ -247,7 +248,7 @@ class Columns {
     multiply(a_[i], negated_x, b);
   }
   /// Subtracts the products of a square off the diagonal from a_.
-  __device__ void subtract(const lu::SquareOrder& current, const double* square) {
+  __device__ void subtract(const lu::SquareIterator& current, const double* square) {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < tiles_per_square; ++k) {
       const int tile_index = tiles_per_square * current.j() + k;
@@ -325,7 +326,7 @@ class Columns {
       load_tile(square + tile_order * i * (pitch + 1), pitch, u_elements);
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h)
-        u_elements[h] = g() <= 2 * t() + h ? u_elements[h] : 0.0;  // below the diagonal is L
+        u_elements[h] = quad() <= 2 * lane_of_quad() + h ? u_elements[h] : 0.0;  // below the diagonal is L
       TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
       scale(x, -tile_scale, negated_x);
@@ -340,12 +341,12 @@ class Columns {
   }
   /// Stores the thread's elements of tile i, which is tile `tile_index` of the matrix, to X in global memory.
   __device__ __forceinline__ void store(int tile_index, int i) {
-    const int row = tile_index * tile_order + 2 * t();
+    const int row = tile_index * tile_order + 2 * lane_of_quad();
     GAUSSWEEP_UNROLL
     for (int s = 0; s < Split::sets; ++s) {
       if (target_columns_[s] < 0) continue;
       double* const to = x_ + row + target_columns_[s] * n_;
-      if (packed_ && row < n_) {
+      if (is_aligned_ && row < n_) {
         lu::store_two(to, a_[i][2 * s], a_[i][2 * s + 1]);
       } else {
         GAUSSWEEP_UNROLL
@@ -367,7 +368,7 @@ class Columns {
   }
 
   int n_;
-  int squares_;       ///< squares in a row or column of the matrix
+  int square_count_;  ///< squares in a row or column of the matrix
   int first_square_;  ///< the first row of squares in which L^-1 has nonzeros in these columns
   int column_;        ///< the warp's first column
   const double* factors_;
@@ -375,7 +376,7 @@ class Columns {
   double* x_;
   bool is_singular_;
   double* shared_;
-  bool packed_;  ///< true if n and the addresses are such that all columns are aligned to 16 bytes
+  bool is_aligned_;  ///< true if n and the addresses are such that all columns are aligned to 16 bytes
   /// The columns of X that the thread stores to, one per set; -1 beyond column n. Column j of U^-1 L^-1 is
   /// column pivot_rows_[j] of X, because X = U^-1 L^-1 P.
   int target_columns_[Split::sets];
@@ -391,7 +392,7 @@ __global__ void __launch_bounds__(Split::threads) invert_columns(Batch batch) {
   const int blocks = (batch.n + Split::columns - 1) / Split::columns;
   const std::int64_t system = blockIdx.x / static_cast<unsigned>(blocks);
   const int first_column = static_cast<int>(blockIdx.x % static_cast<unsigned>(blocks)) * Split::columns;
-  Columns<Split>(batch, system, first_column).invert();
+  InverseColumns<Split>(batch, system, first_column).invert();
 }
 
 /// Launches a work split. @throws std::runtime_error if a block needs more shared memory than the device has

@@ -47,7 +47,7 @@ __global__ void add_exchanges(const Index* from, const Index* rows_at, Index fir
 /// @param new_index the new index of every column of the matrix
 template <class T>
 __global__ void __launch_bounds__(threads)
-    send_columns(const T* from, std::int64_t ld, int rows, OwnColumns own, const int* new_index,
+    send_columns(const T* from, std::int64_t ld, int rows, LocalColumns own, const int* new_index,
                  PeerColumns<T> to) {
   const int local = static_cast<int>(blockIdx.x);
   const T* const source = from + local * ld;
@@ -67,11 +67,12 @@ __global__ void __launch_bounds__(threads)
 
 /// The inversion of one distributed matrix, in place.
 template <class T>
-class GeneralInverse {
+class DistributedInverse {
  public:
   /// @param parts each GPU's block columns of A, and its workspace of geinv_bytes
   /// @param info memory of the first GPU; must be 0 at the start
-  GeneralInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts, int* info)
+  DistributedInverse(Context& context, const ColumnBlocks& blocks, std::vector<OperandPart<T>>& parts,
+                     int* info)
       : panels_(context, blocks, parts, lu::panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
         solve_(panels_, parts),
@@ -211,7 +212,7 @@ class GeneralInverse {
         if (blocks_.columns_of(gpu) == 0) continue;
         simt::launch(group.use(gpu), send_columns<T>, dim3(static_cast<unsigned>(blocks_.columns_of(gpu))),
                      dim3(threads), 0, panels_.local_column(gpu, 0, row), ld(gpu), rows,
-                     OwnColumns(blocks_, gpu), order(gpu, blocks_.count()), to);
+                     LocalColumns(blocks_, gpu), order(gpu, blocks_.count()), to);
       }
       group.join(blocks_.gpus);  // all GPUs have received their columns
       group.fork(blocks_.gpus);
@@ -243,7 +244,7 @@ void geinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return geinv_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  inverse::GeneralInverse<T>(context, blocks, op.parts, op.info).invert();
+  inverse::DistributedInverse<T>(context, blocks, op.parts, op.info).invert();
 }
 
 GAUSSWEEP_INSTANTIATE(geinv_multi_gpu)

@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(threads)
     reverse_triangles(const T* u, std::int64_t ldu, int order, T* reversed, T* reciprocals) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);  // of `reversed`
   const int column = static_cast<int>(blockIdx.y);
-  if (row >= order || column > row % lu::solve_rows) return;
+  if (row >= order || column > row % lu::max_solve_rows_per_launch) return;
   const int i = order - 1 - row;
-  const int j = order - 1 - (row / lu::solve_rows * lu::solve_rows + column);
+  const int j = order - 1 - (row / lu::max_solve_rows_per_launch * lu::max_solve_rows_per_launch + column);
   const T pivot = u[i * (ldu + 1)];
   if (i == j) {
     reciprocals[i] = T(1) / pivot;
@@ -90,10 +90,10 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// Returns the number of rows that a recursive solve of `count` > solve_rows rows solves first: the largest
-/// solve_rows * 2^k below `count`.
+/// Returns the number of rows that a recursive solve of `count` > max_solve_rows_per_launch rows solves
+/// first: the largest max_solve_rows_per_launch * 2^k below `count`.
 inline int first_part(int count) {
-  int part = lu::solve_rows;
+  int part = lu::max_solve_rows_per_launch;
   while (2 * part < count) part *= 2;
   return part;
 }
@@ -111,7 +111,7 @@ struct LowerInverse {
 
   /// Computes the nonzero part of rows [first, first + count) of X. @pre the rows above are complete
   void solve(int first, int count) {
-    if (count <= lu::solve_rows) {
+    if (count <= lu::max_solve_rows_per_launch) {
       return lu::solve_in_one_launch(context, l + first * (ldl + 1), ldl, count, x + first, ldx,
                                      /*columns=*/first + count);
     }
@@ -147,7 +147,7 @@ struct UpperSolve {
   void solve() {
     context.stage("reverse");
     const dim3 grid(static_cast<unsigned>((order + threads - 1) / threads),
-                    static_cast<unsigned>(std::min(order, lu::solve_rows)));
+                    static_cast<unsigned>(std::min(order, lu::max_solve_rows_per_launch)));
     simt::launch(context, reverse_triangles<T>, grid, dim3(threads), 0, u, ldu, order, reversed, reciprocals);
     solve(0, order);
   }
@@ -155,7 +155,7 @@ struct UpperSolve {
  private:
   /// Solves for rows [first, first + count). @pre the rows below are complete
   void solve(int first, int count) {
-    if (count <= lu::solve_rows) {
+    if (count <= lu::max_solve_rows_per_launch) {
       const int last = first + count - 1, begin = inverts ? first : 0;
       return lu::solve_in_one_launch<lu::RowOrder::reversed>(
           context, reversed + (order - 1 - last), order, count, b + last + begin * ldb, ldb, columns - begin,

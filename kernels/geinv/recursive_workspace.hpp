@@ -11,7 +11,7 @@ namespace gaussweep {
 /// Returns the number of scratch elements, which first hold products of L's inverse and then the reversed
 /// triangles of U.
 constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
-  return std::max(levels::workspace_elements(order), order * lu::solve_rows);
+  return std::max(levels::workspace_elements(order), order * lu::max_solve_rows_per_launch);
 }
 
 /// Returns the bytes of workspace: pivots, LU's workspace, the reciprocals of U's diagonal,

@@ -22,7 +22,7 @@ template <class T>
 void gesv_gauss_block(Context& context, Operands<T>& op, const Parameters& parameters) {
   const int threads = thread_count(parameters, op.shape.n);
   context.stage("eliminate");
-  eliminate(context, op, /*blocks=*/1, threads, ZeroFactor::skips_row, {/*previous=*/nullptr, op.info});
+  eliminate(context, op, /*blocks=*/1, threads, ZeroMultiplier::skips_row, {/*previous=*/nullptr, op.info});
   context.stage("back_substitute");
   back_substitute(context, op, Substitution::reduction, /*blocks=*/1, threads);
 }

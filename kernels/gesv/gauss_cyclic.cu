@@ -38,7 +38,7 @@ void solve_cyclically(Context& context, Operands<T>& op, const Parameters& param
   prepare(context, op, parameters, threads);
   context.stage("eliminate");
   run_stages(context, op, max_blocks, next, [&](int blocks, StageInfo info) {
-    eliminate(context, op, blocks, threads, ZeroFactor::ends_stripe, info);
+    eliminate(context, op, blocks, threads, ZeroMultiplier::ends_stripe, info);
   });
   context.stage("back_substitute");
   back_substitute(context, op, substitution(parameters), max_blocks, threads);

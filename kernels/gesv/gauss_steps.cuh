@@ -20,14 +20,14 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// The consequence of a multiplier of exactly 0 while one pivot row eliminates its stripe.
-enum class ZeroFactor {
+enum class ZeroMultiplier {
   skips_row,   ///< the row needs no update; the rows below it may need one
   ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe
 };
 
 /// Stores `value` in *info if *info is 0 or larger than `value`. *info thus becomes the smallest value that
 /// any thread passes.
-__device__ inline void keep_smallest(int* info, int value) {
+__device__ inline void atomic_min_nonzero(int* info, int value) {
   int current = simt::load_volatile(info);
   while (current == 0 || current > value) {
     const int previous = atomicCAS(info, current, value);
@@ -69,7 +69,7 @@ GAUSSWEEP_SHARED_INLINE std::int64_t columns_between_a_and_b(const Shape& shape,
 }
 
 /// Divides row[first], …, row[columns - 1] by row[first]. If row[first] is 0, reports `row_index` + 1 to
-/// keep_smallest and returns false. All threads of the block must call this; all get the same answer.
+/// atomic_min_nonzero and returns false. All threads of the block must call this; all get the same answer.
 /// @tparam Row T* or BatchRow<T>
 template <class Row>
 __device__ bool normalise_row(Row row, int first, int columns, int row_index, int* info) {
@@ -77,7 +77,7 @@ __device__ bool normalise_row(Row row, int first, int columns, int row_index, in
   const auto divisor = row[first];
   __syncthreads();  // row[first] is overwritten below
   if (divisor == 0) {
-    if (threadIdx.x == 0) keep_smallest(info, row_index + 1);
+    if (threadIdx.x == 0) atomic_min_nonzero(info, row_index + 1);
     return false;
   }
   const int threads = static_cast<int>(blockDim.x);
@@ -106,21 +106,23 @@ __device__ bool eliminate_row(Row target, Row pivot_row, int column, int columns
 /// with steps of `stride` rows.
 /// @param row_at returns row i of [A | B]
 template <class RowAt>
-__device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns, ZeroFactor zero,
-                               int* info, RowAt&& row_at) {
+__device__ void eliminate_rows(std::int64_t first, std::int64_t stride, int n, int columns,
+                               ZeroMultiplier zero, int* info, RowAt&& row_at) {
   int column = 0;
   for (std::int64_t i = first; i < n; i += stride, ++column) {
     const auto pivot_row = row_at(i);
     if (!normalise_row(pivot_row, column, columns, static_cast<int>(i), info)) return;
     for (std::int64_t below = i + stride; below < n; below += stride) {
-      if (!eliminate_row(row_at(below), pivot_row, column, columns) && zero == ZeroFactor::ends_stripe) break;
+      if (!eliminate_row(row_at(below), pivot_row, column, columns) && zero == ZeroMultiplier::ends_stripe)
+        break;
     }
   }
 }
 
 /// Eliminates one stripe per block. Grid and block are one-dimensional.
 template <class T>
-__global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroFactor zero, StageInfo info) {
+__global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, ZeroMultiplier zero,
+                                 StageInfo info) {
   if (info.failed_earlier()) return;
   eliminate_rows(blockIdx.x, gridDim.x, n, columns, zero, info.current,
                  [&](std::int64_t i) { return a + i * ld; });
@@ -128,7 +130,7 @@ __global__ void eliminate_stripe(T* a, std::int64_t ld, int n, int columns, Zero
 
 /// Eliminates one system of a batch per block.
 template <class T>
-__global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroFactor zero, int* infos) {
+__global__ void eliminate_systems(T* a, std::int64_t ld, Shape shape, ZeroMultiplier zero, int* infos) {
   const std::int64_t s = blockIdx.x;
   const auto n = static_cast<int>(shape.n);
   eliminate_rows(/*first=*/0, /*stride=*/1, n, n + static_cast<int>(shape.nrhs), zero, infos + s,
@@ -147,7 +149,8 @@ inline int thread_count(const Parameters& parameters, std::int64_t n) {
 /// Launches one stage with `blocks` stripes, or with one block per system of a batch.
 /// @pre `blocks` is 1 for a batch
 template <class T>
-void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroFactor zero, StageInfo info) {
+void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroMultiplier zero,
+               StageInfo info) {
   if (op.shape.batch > 1) {
     simt::launch(context, eliminate_systems<T>, dim3(static_cast<unsigned>(op.shape.batch)),
                  dim3(static_cast<unsigned>(threads)), 0, op.a.data, op.a.ld, op.shape, zero, info.current);

@@ -13,7 +13,7 @@
 namespace gaussweep::cuda::mixed {
 
 /// Returns the double whose bits are given.
-inline double value_of(Largest bits) {
+inline double value_of(DoubleBits bits) {
   double value = 0;
   std::memcpy(&value, &bits, sizeof(value));
   return value;
@@ -52,7 +52,7 @@ struct System {
                  stored_part, scale, static_cast<float>(std::exp2(log2_limit)), measurements);
   }
   /// Accepts at most three low pivots (measurements: docs/notebook/mixed_precision.md).
-  static bool has_few_low_pivots(const MatrixMeasurements& measured) { return measured.low_pivots <= 3; }
+  static bool has_few_low_pivots(const MatrixMeasurements& measured) { return measured.low_pivot_count <= 3; }
   /// Returns true if the iteration in double cannot overflow or underflow. All nonzero float matrices are in
   /// range.
   static bool is_in_range(const MatrixMeasurements& measured) {
@@ -63,7 +63,7 @@ struct System {
 
   /// Returns true if the pivots of the first `columns` columns suggest that refinement will converge.
   /// Compares the pivots in the last `window` of these columns with those `distance` columns earlier.
-  bool is_promising(int columns) const {
+  bool pivots_predict_convergence(int columns) const {
     const int window = std::max(32, n / 64);
     const int distance = std::max(64, n / 16);
     if (columns < window + distance) return true;

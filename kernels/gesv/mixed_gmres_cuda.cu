@@ -17,7 +17,7 @@
 ///
 /// The method solves with gesv/recursive instead (falls back) in these cases. Before the factorisation:
 /// - n is less than the parameter `float_from`, or `float_from` is 0 and gesv/recursive is expected to be
-/// faster (worth_trying in mixed_workspace.hpp);
+/// faster (tries_float_factors in mixed_workspace.hpp);
 /// - an element of A is not finite, or the norm of A is not between 2^-500 and 2^500;
 /// - more than three pivots of a sample of 64 rows and columns of the scaled matrix are below 2^-10.5.
 ///
@@ -53,7 +53,7 @@ void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
   const std::size_t bytes = mixed::workspace_bytes(n, nrhs, sizeof(T), float_from);
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
-  if (mixed::worth_trying(n, nrhs, float_from)) {
+  if (mixed::tries_float_factors(n, nrhs, float_from)) {
     Workspace refinement_memory(memory, bytes);
     solved = mixed::refine<T, mixed::LuFactors<T>>(context, op, refinement_memory);
   }

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(block_threads)
     const double scale = scale_for(largest_of_block(maximum));
     if (threadIdx.x == 0) {
       column_scale[j] = scale;
-      atomicMax(&result->max_inverse_column_scale, static_cast<Largest>(__double_as_longlong(1 / scale)));
+      atomicMax(&result->max_inverse_column_scale, static_cast<DoubleBits>(__double_as_longlong(1 / scale)));
     }
     for (int begin = static_cast<int>(threadIdx.x); begin < ld_out; begin += unrolled * block_threads) {
       load(begin, value);
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class T>
 class LuFactors {
  public:
-  static constexpr bool unit = true;  ///< L has a unit diagonal
+  static constexpr bool has_unit_diagonal = true;
   static constexpr bool symmetric = false;
   /// Refinement stops without an answer if it expects to need more iterations.
   static constexpr int max_iterations = max_iterations_per_cycle;
@@ -133,7 +133,8 @@ class LuFactors {
     lu::SplitProducts products(context, s.n, memory_);
     lu::RecursiveLu<float, lu::SplitProducts> factorisation(context, s.float_factors, s.ld, s.n, pivots_,
                                                             info(), memory_);
-    if (!factorisation.factor(products, [&s](int columns) { return s.is_promising(columns); })) return false;
+    if (!factorisation.factor(products, [&s](int columns) { return s.pivots_predict_convergence(columns); }))
+      return false;
     rows_ = factorisation.row_order();
     int zero_pivot = 0;
     context.device.to_host(&zero_pivot, info(), sizeof(zero_pivot));

@@ -33,14 +33,14 @@ namespace gaussweep::cuda::mixed {
 /// smallest diagonal element of C. The test must not use max|x| itself: large elements of x that belong to
 /// small columns of A may consist of rounding errors only.
 template <class T, class Factors>
-class Refinement {
+class GmresSolver {
  public:
   /// @param nrhs maximum number of right-hand sides per solve()
   /// @param memory iteration_bytes() plus the workspace of Factors
   /// @param factor_arguments additional constructor arguments of Factors
   template <class... FactorArguments>
-  Refinement(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory,
-             FactorArguments... factor_arguments)
+  GmresSolver(Context& context, MatrixView<T> a, std::int64_t nrhs, Workspace& memory,
+              FactorArguments... factor_arguments)
       : context_(context),
         a_(a),
         n_(static_cast<int>(a.rows)),
@@ -179,11 +179,11 @@ class Refinement {
       const unsigned remaining = nrhs_ - first;
       const unsigned count = std::min(remaining, max_count);
       if (count == 1) {
-        multiply_some<1>(y, first, count);
+        multiply_rhs_group<1>(y, first, count);
       } else if (count <= 4) {
-        multiply_some<4>(y, first, count);
+        multiply_rhs_group<4>(y, first, count);
       } else {
-        multiply_some<8>(y, first, count);
+        multiply_rhs_group<8>(y, first, count);
       }
       gather(column_slices, first, count, slices_, b, ldb);
       first += count;
@@ -191,7 +191,7 @@ class Refinement {
   }
   /// Computes the partial sums of A C y for the right-hand sides [first, first + count).
   template <int RhsPerThread, class Y>
-  void multiply_some(const Y* y, unsigned first, unsigned count) {
+  void multiply_rhs_group(const Y* y, unsigned first, unsigned count) {
     constexpr unsigned thread_rows = rows_of_slice(RhsPerThread);
     simt::launch(context_, multiply_slice<T, Y, RhsPerThread>,
                  dim3((blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
@@ -219,9 +219,15 @@ class Refinement {
   /// or double.
   template <class F>
   BlockProducts<F> block_solver(const F* factors) {
-    return {context_,  n64(),         factors,
-            ld_,       Factors::unit, block_order,
-            max_nrhs_, ld_,           reinterpret_cast<F*>(solve_memory_)};
+    return {context_,
+            n64(),
+            factors,
+            ld_,
+            Factors::has_unit_diagonal,
+            block_order,
+            max_nrhs_,
+            ld_,
+            reinterpret_cast<F*>(solve_memory_)};
   }
 
   /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction k, where
@@ -405,7 +411,7 @@ std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory,
                     FactorArguments... factor_arguments) {
   const std::int64_t nrhs = op.shape.nrhs;
   const std::int64_t group_size = std::min(nrhs, max_rhs_per_group);
-  Refinement<T, Factors> refinement(context, op.a, group_size, memory, factor_arguments...);
+  GmresSolver<T, Factors> refinement(context, op.a, group_size, memory, factor_arguments...);
   if (!refinement.prepare()) return 0;
   for (std::int64_t solved = 0; solved < nrhs; solved += group_size) {
     const std::int64_t count = std::min(nrhs - solved, group_size);

@@ -18,27 +18,27 @@ using namespace gaussweep::mixed;
 
 /// The bits of a nonnegative double, because atomicMax has no version for doubles. The bits have the same
 /// order as the doubles; NaN is the largest.
-using Largest = unsigned long long;
+using DoubleBits = unsigned long long;
 
 /// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
 /// Largest start at 0.
 struct MatrixMeasurements {
-  double min_row_scale;              ///< the smallest element of R
-  Largest norm_of_a;                 ///< max row sum of |A|
-  Largest max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
-  double first_window, last_window;  ///< means of log2 |pivot| (inspect_pivots)
+  double min_row_scale;                 ///< the smallest element of R
+  DoubleBits norm_of_a;                 ///< max row sum of |A|
+  DoubleBits max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
+  double first_window, last_window;     ///< means of log2 |pivot| (inspect_pivots)
   double smallest_pivot, largest_pivot;
-  double low_pivots;        ///< sample_pivots: number of pivots of the sample below a limit
+  double low_pivot_count;   ///< sample_pivots: number of pivots of the sample below a limit
   double smallest_sampled;  ///< the smallest pivot of the sample
-  Largest off_diagonal;     ///< symmetric A: largest row sum of squared scaled off-diagonal elements
+  DoubleBits off_diagonal;  ///< symmetric A: largest row sum of squared scaled off-diagonal elements
 };
 static_assert(sizeof(MatrixMeasurements) <= matrix_measurement_doubles * sizeof(double));
 
 /// Raises *to to the largest |value| of the warp if that is larger. All threads of the warp must call this.
-__device__ __forceinline__ void atomic_max_of_warp(Largest* to, double value) {
-  auto bits = static_cast<Largest>(__double_as_longlong(std::fabs(value)));
+__device__ __forceinline__ void atomic_max_of_warp(DoubleBits* to, double value) {
+  auto bits = static_cast<DoubleBits>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
-    const Largest other = __shfl_xor_sync(0xffffffffu, bits, d);
+    const DoubleBits other = __shfl_xor_sync(0xffffffffu, bits, d);
     bits = other > bits ? other : bits;
   }
   if (threadIdx.x % 32 == 0) atomicMax(to, bits);
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(block_threads)
     __syncthreads();
   }
   if (thread == 0) {
-    result->low_pivots = count;
+    result->low_pivot_count = count;
     result->smallest_sampled = static_cast<double>(smallest);
   }
 }

@@ -14,8 +14,8 @@ namespace gaussweep::cuda::mixed {
 /// Measurements of one right-hand side during an iteration, for the host. `y` and `r` start at 0.
 struct IterationMeasurements {
   double h[max_iterations_per_cycle + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
-  Largest y;                               ///< max |y|, where x = C y
-  Largest r;                               ///< max |b - A x|
+  DoubleBits y;                            ///< max |y|, where x = C y
+  DoubleBits r;                            ///< max |b - A x|
 };
 static_assert(sizeof(IterationMeasurements) == iteration_measurement_doubles * sizeof(double));
 

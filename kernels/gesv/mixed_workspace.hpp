@@ -44,7 +44,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 
 /// Returns true if gesv/mixed_gmres tries factors in float. @param float_from the parameter; if it is 0, the
 /// expected times decide
-inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
+inline bool tries_float_factors(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
   const double ratio = nrhs <= 8 ? 1 : margin;
@@ -54,7 +54,7 @@ inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_f
 inline std::size_t workspace_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element,
                                    std::int64_t float_from) {
   const std::size_t direct = direct_bytes(n, nrhs, element);
-  return worth_trying(n, nrhs, float_from)
+  return tries_float_factors(n, nrhs, float_from)
              ? std::max(refinement_bytes(n, std::min(nrhs, max_rhs_per_group)), direct)
              : direct;
 }

@@ -12,7 +12,7 @@
 /// Numerical Algorithms", 2nd ed., theorem 9.4).
 
 #include "kernels/getrf/distributed_lu.cuh"
-#include "kernels/getrf/travelling_columns.hpp"
+#include "kernels/getrf/migrating_columns.hpp"
 #include "kernels/tables.hpp"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
@@ -27,7 +27,7 @@ void gesv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
   const ColumnBlocks blocks{op.shape.n, lu::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
   int* const pivots = op.parts.front().workspace.template take<int>(op.shape.n);
-  TravellingColumns<T> columns(group, op.b, op.parts);
+  MigratingColumns<T> columns(group, op.b, op.parts);
   lu::DistributedLu<T>(context, blocks, op.parts, pivots, op.info).factor(op.b);
   group.stage(blocks.gpus, "back_substitution");
   for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {

@@ -8,7 +8,7 @@
 
 #include "kernels/gesv/cyclic_options.hpp"
 #include "kernels/gesv/mixed_workspace.hpp"
-#include "kernels/getrf/travelling_columns.hpp"
+#include "kernels/getrf/migrating_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/trsv/workspaces.hpp"
 

@@ -69,9 +69,9 @@ constexpr int row_exchange_clusters = SentBy == Senders::block ? 8 : 1;
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 struct PanelMemory {
   detail::ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy> exchange;
-  alignas(16) T upper[widest_panel * detail::upper_stride<T, Columns>];  ///< rows of U
-  alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];         ///< per warp, for the update
-  T triangle[widest_panel * detail::panel_triangle_stride<T>];           ///< L of the previous panel
+  alignas(16) T upper[max_panel_columns * detail::upper_stride<T, Columns>];  ///< rows of U
+  alignas(16) T scratch[Threads / 32][detail::panel_scratch<T>];              ///< per warp, for the update
+  T triangle[max_panel_columns * detail::panel_triangle_stride<T>];           ///< L of the previous panel
 };
 
 /// Factors the panel at `a` (column-major, lda) in the first cluster of the grid. `first` is the index in the
@@ -82,14 +82,15 @@ struct PanelMemory {
 /// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
 /// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of
 /// the panel, and end. The last `row_exchange_clusters` clusters exchange rows in the columns left of the
-/// previous panel and in the permutations Update::rows_at. The kernel may be launched early (programmatic
-/// dependent launch) and waits for the previous kernel. With Senders::block a cluster has one block.
+/// previous panel and in the permutations PreviousPanelUpdate::rows_at. The kernel may be launched early
+/// (programmatic dependent launch) and waits for the previous kernel. With Senders::block a cluster has one
+/// block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows),
 /// sizeof(PanelMemory) bytes of dynamic shared memory
 template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 __global__ void __launch_bounds__(Threads, 1)
-    factor_panel(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
-                 int* info, Update update) {
+    factor_panel(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, RowPermutation exchanges,
+                 int* info, PreviousPanelUpdate update) {
 #if GAUSSWEEP_CLUSTERS
   using namespace detail;
   constexpr int warps = Threads / 32;

@@ -20,7 +20,7 @@
 #include "kernels/core/enums.hpp"
 #include "kernels/core/matrix.hpp"
 #include "kernels/getrf/small_rows.cuh"
-#include "kernels/getrf/square_order.cuh"
+#include "kernels/getrf/square_iterator.cuh"
 #include "kernels/getrf/triangle_tiles.cuh"
 #include "kernels/registry/method.hpp"
 #include "kernels/simt/simt.hpp"
@@ -74,9 +74,10 @@ struct SolveSplit {
   static constexpr bool symmetric = Symmetric;
   static constexpr int lane_columns = LaneColumns, columns = 4 * LaneColumns;
   static constexpr int warps = Warps, threads = 32 * Warps;
-  static constexpr bool single = Sharing == SquareSharing::per_warp;        ///< a group is one warp
-  static constexpr int groups = single ? Warps : 1;                         ///< groups per thread block
-  static constexpr int group_columns = single ? columns : columns * Warps;  ///< right-hand sides per group
+  static constexpr bool is_one_warp_per_group = Sharing == SquareSharing::per_warp;
+  static constexpr int groups = is_one_warp_per_group ? Warps : 1;  ///< groups per thread block
+  static constexpr int group_columns =
+      is_one_warp_per_group ? columns : columns * Warps;  ///< right-hand sides per group
   /// Leading dimension of a square. Cholesky reads squares in both directions without bank conflicts; LU
   /// reads four adjacent elements at a time.
   static constexpr int pitch = square_order + (Symmetric ? 1 : 4);
@@ -119,26 +120,27 @@ __device__ GAUSSWEEP_NOINLINE void substitute_column(const T* factors, int n, in
 
 /// The right-hand sides of a warp. @tparam Split a SolveSplit
 template <class T, class Split>
-class Solve {
+class WarpSolve {
  public:
   /// @param shared the group's memory
   /// @param group_rhs the group's first right-hand side
   /// @param first_rhs the warp's first right-hand side
-  __device__ Solve(const Batch<T>& batch, T* shared, std::int64_t system, int group_rhs, int first_rhs)
+  __device__ WarpSolve(const Batch<T>& batch, T* shared, std::int64_t system, int group_rhs, int first_rhs)
       : n_(batch.n),
         first_rhs_(first_rhs),
         count_(min(batch.nrhs - first_rhs, Split::columns)),
         upper_(batch.upper),
-        squares_((batch.n + square_order - 1) / square_order),
+        square_count_((batch.n + square_order - 1) / square_order),
         first_square_(batch.b == nullptr ? group_rhs / square_order : 0),
         factors_(batch.factors + system * n_ * n_),
         pivot_rows_(Split::symmetric ? nullptr : batch.pivot_rows + system * n_),
         b_(batch.b == nullptr ? nullptr : batch.b + (system * batch.nrhs + first_rhs) * n_),
         x_(batch.x + (system * batch.nrhs + (batch.b == nullptr ? 0 : first_rhs)) * n_),
         square_memory_(shared),
-        unknowns_(
-            shared + (squares_ > 1 ? 2 : 1) * Split::square_size +
-            (Split::single ? 0 : static_cast<int>(threadIdx.x) / 32 * Split::columns * Split::padded(n_))) {
+        unknowns_(shared + (square_count_ > 1 ? 2 : 1) * Split::square_size +
+                  (Split::is_one_warp_per_group
+                       ? 0
+                       : static_cast<int>(threadIdx.x) / 32 * Split::columns * Split::padded(n_))) {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Split::lane_columns; ++c) {
       const int column = first_column() + c;
@@ -147,13 +149,13 @@ class Solve {
   }
 
   __device__ void run() {
-    lu::SquareOrder next(first_square_, squares_), current = next;
+    lu::SquareIterator next(first_square_, square_count_), current = next;
     start_copy(next, square_memory_);
     GAUSSWEEP_ROLLED
     for (int stage = 0; !current.is_done(); current.advance(), stage ^= 1) {
       simt::await_copy_groups<0>();
       synchronize_group();  // the square has arrived, and no thread still uses the other buffer
-      if (squares_ > 1) start_copy(next, square_memory_ + (stage ^ 1) * Split::square_size);
+      if (square_count_ > 1) start_copy(next, square_memory_ + (stage ^ 1) * Split::square_size);
       if (count_ > 0) process(current, square_memory_ + stage * Split::square_size);
     }
   }
@@ -173,18 +175,18 @@ class Solve {
  private:
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
   static __device__ __forceinline__ void synchronize_group() {
-    Split::single ? __syncwarp() : __syncthreads();
+    Split::is_one_warp_per_group ? __syncwarp() : __syncthreads();
   }
 
   /// Starts to copy the square at `position`, with zeros beyond n, and advances `position`. For the back
   /// substitution of Cholesky it is the square of L that is used transposed.
-  __device__ void start_copy(lu::SquareOrder& position, T* square) {
+  __device__ void start_copy(lu::SquareIterator& position, T* square) {
     if (!position.is_done()) {
       const bool is_transposed = Split::symmetric && !position.is_forward();
       const int row = square_order * (is_transposed ? position.j() : position.i());
       const int column = square_order * (is_transposed ? position.i() : position.j());
       const bool is_upper = Split::symmetric && upper_;
-      constexpr int threads = Split::single ? 32 : Split::threads, step = threads / 32;
+      constexpr int threads = Split::is_one_warp_per_group ? 32 : Split::threads, step = threads / 32;
       // Consecutive lanes copy consecutive elements of global memory.
       const int lane_offset = (is_upper ? column : row) + lane();  // row index in the stored triangle
       const int warp = static_cast<int>(threadIdx.x) % threads / 32;
@@ -205,7 +207,7 @@ class Solve {
 
   /// Performs the steps of both substitutions that use one square. `Down` is true in the forward
   /// substitution, which goes from the first row down.
-  __device__ void process(const lu::SquareOrder& current, const T* square) {
+  __device__ void process(const lu::SquareIterator& current, const T* square) {
     if (current.begins_row()) set_sums_to_zero();
     if (current.i() != current.j()) {
       return current.is_forward() ? subtract</*Down=*/true>(current.j(), square)
@@ -362,7 +364,7 @@ class Solve {
   int first_rhs_;
   int count_;  ///< the warp's right-hand sides; at most 0 for a warp that only copies
   bool upper_;
-  int squares_;       ///< squares in a row or column of the matrix
+  int square_count_;  ///< squares in a row or column of the matrix
   int first_square_;  ///< the first row of squares in which the group's right-hand sides are not all 0
   const T* factors_;
   const int* pivot_rows_;
@@ -379,13 +381,14 @@ __global__ void __launch_bounds__(Split::threads) solve_factored(Batch<T> batch)
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int groups_per_system = (batch.nrhs + Split::group_columns - 1) / Split::group_columns;
   const std::int64_t group =
-      static_cast<std::int64_t>(blockIdx.x) * Split::groups + (Split::single ? warp : 0);
+      static_cast<std::int64_t>(blockIdx.x) * Split::groups + (Split::is_one_warp_per_group ? warp : 0);
   const std::int64_t system = group / groups_per_system;
   if (system >= batch.count) return;
   const int group_rhs = static_cast<int>(group % groups_per_system) * Split::group_columns,
-            first_rhs = group_rhs + (Split::single ? 0 : warp * Split::columns);
-  T* const shared = simt::dynamic_shared<T>() + (Split::single ? warp * Split::group_size(batch.n) : 0);
-  Solve<T, Split> solve(batch, shared, system, group_rhs, first_rhs);
+            first_rhs = group_rhs + (Split::is_one_warp_per_group ? 0 : warp * Split::columns);
+  T* const shared =
+      simt::dynamic_shared<T>() + (Split::is_one_warp_per_group ? warp * Split::group_size(batch.n) : 0);
+  WarpSolve<T, Split> solve(batch, shared, system, group_rhs, first_rhs);
   solve.run();
   if constexpr (!Split::symmetric) {
     if (batch.b == nullptr && batch.info[system] == 0) solve.repair();

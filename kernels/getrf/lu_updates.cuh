@@ -15,7 +15,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::max_distributed_columns;
 using gaussweep::lu::max_exchanges_by_row;
-using gaussweep::lu::solve_rows;
+using gaussweep::lu::max_solve_rows_per_launch;
 
 /// Applies a panel of `cols` columns to its column block, the `columns` columns at `a` that recursive_lu.cuh
 /// factors panel by panel. `first` is the index in the matrix of the panel's first row. Columns [0, before)
@@ -24,15 +24,15 @@ using gaussweep::lu::solve_rows;
 /// columns; each lane holds one row of the triangle.
 ///
 /// The first thread blocks exchange the elements of the permutations `rows_at`, as if each were a column.
-/// Update in panel_update.cuh explains `rows_at`, `order` and `parities`. If the panel took its pivots from a
-/// window of rows (window_panel.cuh), the last thread blocks compute L below this window. Each of them takes
-/// 32 of the `below_count` rows at `below`.
+/// PreviousPanelUpdate in panel_update.cuh explains `rows_at`, `order` and `parities`. If the panel took its
+/// pivots from a window of rows (window_panel.cuh), the last thread blocks compute L below this window. Each
+/// of them takes 32 of the `below_count` rows at `below`.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
-                       int columns, Exchanges exchanges, int* rows_at, int order, unsigned parities, T* below,
-                       int below_count) {
-  constexpr int width = widest_panel;
+                       int columns, RowPermutation exchanges, int* rows_at, int order, unsigned parities,
+                       T* below, int below_count) {
+  constexpr int width = max_panel_columns;
   constexpr int columns_per_warp = 4;
   const int lane = static_cast<int>(threadIdx.x);
   const bool row_inside = lane < cols;
@@ -200,7 +200,7 @@ enum class RowOrder {
 /// see RowOrder.
 /// @pre blockDim.x is `rows` rounded up to a multiple of 32
 template <class T, int Columns, RowOrder Order = RowOrder::plain>
-__global__ void __launch_bounds__(solve_rows)
+__global__ void __launch_bounds__(max_solve_rows_per_launch)
     substitute(const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb, int columns, bool invert,
                const T* scale) {
   constexpr int row_stride = Order == RowOrder::reversed ? -1 : 1;
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(solve_rows)
 /// a column sum of a diagonal tile or of its inverse exceeds this limit
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
-__global__ void __launch_bounds__(solve_rows)
+__global__ void __launch_bounds__(max_solve_rows_per_launch)
     solve_on_tensor_cores(const double* l, std::int64_t ldl, int rows, double* b, std::int64_t ldb,
                           int columns, const double* scale, double max_column_sum) {
 #if GAUSSWEEP_CLUSTERS

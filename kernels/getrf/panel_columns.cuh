@@ -51,7 +51,7 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
     c.low &= eligible_mask;
     if (s == 0 || is_better(c, warp_best.of_lane)) warp_best.of_lane = c;
   }
-  warp_best.choice = choose(warp_best.of_lane.high);
+  warp_best.argmax = warp_argmax(warp_best.of_lane.high);
   warp_best.minus_inverse = reciprocal<-1>(value_of(warp_best.of_lane, T()));
   return warp_best;
 }

@@ -18,7 +18,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu::detail {
 
-using gaussweep::lu::max_blocks;
+using gaussweep::lu::max_cluster_blocks;
 
 /// Columns per slice of a panel with `Columns` columns.
 template <int Columns>
@@ -46,7 +46,7 @@ struct ExchangeMemory {
   static constexpr int warps = Threads / 32;
   static constexpr int max_senders = SentBy == Senders::block   ? warps
                                      : SentBy == Senders::warps ? 32
-                                                                : max_blocks;
+                                                                : max_cluster_blocks;
   Message<T, slice> messages[slice][max_senders];  ///< the received candidates, per column of the slice
   Message<T, slice> warp_best[2][warps];           ///< each warp's candidate; even and odd columns alternate
   alignas(16) T rows[slice][Columns];  ///< the received pivot rows, beginning with the slice's first column
@@ -66,7 +66,7 @@ template <class T>
 struct WarpCandidate {
   Candidate of_lane;  ///< the lane's candidate
   T minus_inverse;    ///< the negated reciprocal of the lane's candidate
-  Choice choice;      ///< the lane with the best candidate
+  WarpArgmax argmax;  ///< the lane with the best candidate
 };
 
 /// The exchange of candidates and pivot rows. In the functions, column `i` is counted from the first column
@@ -77,8 +77,8 @@ template <class T, int Columns, int RowsPerThread, int Threads, Senders SentBy>
 class CandidateExchange {
  public:
   using Memory = ExchangeMemory<T, Columns, RowsPerThread, Threads, SentBy>;
-  using Rows = T[RowsPerThread][Columns];  ///< a thread's rows
-  using Positions = int[RowsPerThread];    ///< the rows' positions under LAPACK's exchanges
+  using ThreadRows = T[RowsPerThread][Columns];  ///< a thread's rows
+  using Positions = int[RowsPerThread];          ///< the rows' positions under LAPACK's exchanges
   static constexpr int slice = Memory::slice;
   using SliceMessage = Message<T, slice>;
 
@@ -104,7 +104,7 @@ class CandidateExchange {
 
   /// Sends the warp's candidate for the slice's column i, or, with Senders::blocks, the block's best one.
   /// @pre the candidate row's elements in the slice are up to date
-  __device__ __forceinline__ void send(unsigned i, const Rows& v, const Positions& position,
+  __device__ __forceinline__ void send(unsigned i, const ThreadRows& v, const Positions& position,
                                        const WarpCandidate<T>& warp_best) const {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const unsigned warp_messages =
@@ -112,8 +112,8 @@ class CandidateExchange {
                      ? message_offset(i, 0)
                      : static_cast<unsigned>(offsetof(Memory, warp_best)) + i % 2 * warps * message_bytes);
     const unsigned own_message = warp_messages + warp * message_bytes;
-    store_message(own_message, i, v, position, warp_best, warp_best.choice.lane);
-    if (warp_best.choice.is_ambiguous()) {
+    store_message(own_message, i, v, position, warp_best, warp_best.argmax.lane);
+    if (warp_best.argmax.is_ambiguous()) {
       __syncwarp();
       store_message(own_message, i, v, position, warp_best, best_lane(warp_best.of_lane));
     }
@@ -122,8 +122,9 @@ class CandidateExchange {
         __syncwarp();
       } else {
         __syncthreads();
-        const Choice choice = choose(lane < warps ? high_at(warp_messages + lane * message_bytes) : 0);
-        const int best = choice.is_ambiguous() ? best_at(warp_messages, warps) : choice.lane;
+        const WarpArgmax argmax =
+            warp_argmax(lane < warps ? high_at(warp_messages + lane * message_bytes) : 0);
+        const int best = argmax.is_ambiguous() ? best_at(warp_messages, warps) : argmax.lane;
         if (static_cast<int>(warp) != best) return;
       }
       constexpr unsigned per_pass = 32 / receivers;  // 16-byte packs per pass
@@ -142,8 +143,8 @@ class CandidateExchange {
     }
   }
   /// Waits until all candidates for the slice's column i have arrived, and loads the best candidate's
-  /// message. Returns false if the choice is ambiguous (Choice in panel_messages.cuh); the caller must then
-  /// call resolve().
+  /// message. Returns false if the choice is ambiguous (WarpArgmax in panel_messages.cuh); the caller must
+  /// then call resolve().
   __device__ __forceinline__ bool await(unsigned slice_index, unsigned i, SliceMessage& best) const {
     const unsigned lane = threadIdx.x % 32;
     if constexpr (single_block) {
@@ -152,9 +153,9 @@ class CandidateExchange {
       simt::mbarrier_wait(base_ + barrier_offset(i), slice_index % 2);
     }
     const unsigned messages = base_ + message_offset(i, 0);
-    const Choice choice = choose(lane < senders_ ? high_at(messages + lane * message_bytes) : 0);
-    load_message(messages + static_cast<unsigned>(choice.lane) * message_bytes, best);
-    return !choice.is_ambiguous();
+    const WarpArgmax argmax = warp_argmax(lane < senders_ ? high_at(messages + lane * message_bytes) : 0);
+    load_message(messages + static_cast<unsigned>(argmax.lane) * message_bytes, best);
+    return !argmax.is_ambiguous();
   }
   /// Loads the message of column i's best candidate, chosen by comparing the complete magnitudes.
   __device__ __forceinline__ void resolve(unsigned i, SliceMessage& best) const {
@@ -163,7 +164,7 @@ class CandidateExchange {
   }
   /// Sends the pivot row of the slice's column i, without the columns of finished slices, if this warp owns
   /// the row. @pre the row has its final position
-  __device__ __forceinline__ void send_pivot_row(unsigned slice_index, unsigned i, const Rows& v,
+  __device__ __forceinline__ void send_pivot_row(unsigned slice_index, unsigned i, const ThreadRows& v,
                                                  const Positions& position) const {
     const int j = static_cast<int>(slice_index * slice + i);
     bool owns_row = false;
@@ -218,7 +219,7 @@ class CandidateExchange {
     __syncthreads();
   }
   /// Stores the slice's columns of L in shared memory for subtract_product.
-  __device__ __forceinline__ void store_lower(unsigned slice_index, const Rows& v,
+  __device__ __forceinline__ void store_lower(unsigned slice_index, const ThreadRows& v,
                                               const Positions& position) const {
     GAUSSWEEP_UNROLL
     for (int k = 0; k < slice; ++k) {
@@ -232,7 +233,7 @@ class CandidateExchange {
   /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Group` + 1. The
   /// latter is in the `slice` registers of `v` from `Group` * slice on.
   template <int Group>
-  __device__ __forceinline__ void subtract_product(unsigned slice_index, Rows& v) const {
+  __device__ __forceinline__ void subtract_product(unsigned slice_index, ThreadRows& v) const {
     constexpr int first = Group * slice;
     GAUSSWEEP_ROLLED
     for (int begin = 0; begin < slice; begin += 2) {
@@ -260,7 +261,7 @@ class CandidateExchange {
   static constexpr bool single_block = SentBy == Senders::block, by_warp = SentBy == Senders::warps;
   static constexpr unsigned warps = Threads / 32;
   /// The largest number of blocks to which a warp sends; lane l sends to block l % receivers.
-  static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_blocks;
+  static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_cluster_blocks;
   static constexpr unsigned pack = 16 / sizeof(T);  ///< elements in 16 bytes
   static constexpr unsigned message_bytes = sizeof(SliceMessage), message_packs = message_bytes / 16;
   static constexpr unsigned row_bytes = Columns * sizeof(T);
@@ -288,7 +289,7 @@ class CandidateExchange {
   }
 
   /// Stores the message of lane `from` of the warp at `address`.
-  __device__ __forceinline__ static void store_message(unsigned address, unsigned i, const Rows& v,
+  __device__ __forceinline__ static void store_message(unsigned address, unsigned i, const ThreadRows& v,
                                                        const Positions& position,
                                                        const WarpCandidate<T>& warp_best, int from) {
     const bool best = static_cast<int>(threadIdx.x % 32) == from;

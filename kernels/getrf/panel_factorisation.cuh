@@ -59,7 +59,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       }
       if constexpr (Symmetric) {
         wait();
-        if constexpr (tensor) {
+        if constexpr (uses_tensor_cores) {
           eliminate_symmetric_groups<width>(first, a);
         } else {
           eliminate_symmetric_steps<width>(first, a, info);
@@ -68,7 +68,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
         factor_panel(first, a);
       }
     }
-    if (Symmetric && !tensor) return info;
+    if (Symmetric && !uses_tensor_cores) return info;
     wait();
     return shared_.info;
   }
@@ -152,18 +152,19 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
   }
 
  private:
-  static constexpr bool tensor = sizeof(T) == 8;  ///< true if products run on tensor cores: in double
+  static constexpr bool uses_tensor_cores = sizeof(T) == 8;
   /// True if Cholesky updates a panel by a product. In float up to order 128, elimination by rows is faster.
-  static constexpr bool has_products = tensor || Split::rows > 128;
+  static constexpr bool has_products = uses_tensor_cores || Split::rows > 128;
   static constexpr int RowsPerThread = Split::RowsPerThread, width = Split::width, no_row = 0x7fffffff;
-  static_assert(RowsPerThread == 1 || (tensor && !Symmetric), "two rows per thread are for LU in double");
+  static_assert(RowsPerThread == 1 || (uses_tensor_cores && !Symmetric),
+                "two rows per thread are for LU in double");
   using Base::index_of, Base::shared_, Base::load_multipliers, Base::subtract_pivot_rows, Base::first_of_four,
       Base::for_elements, Base::for_rows, Base::is_stored, Base::load, Base::n_, Base::address_of, Base::row,
       Base::triangle_of, Base::position_, Base::system_, Base::element_of_u, Base::wait, Base::warp, Base::y_;
 
   /// Applies the elimination steps [0, steps) to the thread's rows of a panel.
   __device__ void eliminate(int steps, T (&a)[panel_elements]) {
-    if constexpr (tensor) return eliminate_groups(steps, a);
+    if constexpr (uses_tensor_cores) return eliminate_groups(steps, a);
     T next[group_steps];
     load_multipliers(/*k=*/0, steps, next);
     wait();
@@ -199,7 +200,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
     wait();  // until other threads have stored the panel's rows
     GAUSSWEEP_UNROLL
     for (int c = 0; c < width; ++c) a[c] = 0;
-    if constexpr (tensor) {
+    if constexpr (uses_tensor_cores) {
       if (row() / 32 * 32 < first) return;
       add_on_tensor_cores(first, a);
     } else {
@@ -332,7 +333,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
   /// the panel's 8 x 8 diagonal triangles of L in shared memory.
   __device__ void factor_panel(int first, T (&a)[panel_elements]) {
     eliminate_steps<width>(first, a);
-    if constexpr (tensor) {
+    if constexpr (uses_tensor_cores) {
       for_rows([&](int e) {
         const int local_step = position_[e] - first, k = position_[e] / tile_order * tile_order;
         if (local_step < 0 || local_step >= width) return;
@@ -451,14 +452,14 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
     }
   }
   /// The columns of a group of eight steps and the factors that scale them, in shared memory.
-  struct Group {
+  struct StepGroup {
     T(*columns)
     [Split::pitch];    ///< columns[s]: the elements of the pivot column of step s, from the diagonal on
     T* inverses;       ///< reciprocals of the pivots; 0 for a pivot without has_reciprocal()
     T* inverse_roots;  ///< reciprocals of the pivots' square roots
   };
   /// Returns the memory of the group that begins at step `begin`.
-  __device__ Group group_at(int begin) {
+  __device__ StepGroup group_at(int begin) {
     const int buffer = begin / tile_order % 2;
     T* const factors = &shared_.multipliers[buffer][0][0];
     return {shared_.rows[buffer], factors, factors + tile_order};
@@ -467,7 +468,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
   template <int Count>
   __device__ __forceinline__ void eliminate_diagonal_group(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count, end = min(begin + tile_order, n_);
-    const Group group = group_at(begin);
+    const StepGroup group = group_at(begin);
     int info = 0;
     T pivot = __shfl_sync(0xffffffffu, a[0], begin - first), inverse = reciprocal(pivot);
     GAUSSWEEP_ROLLED
@@ -513,7 +514,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
   template <int Count>
   __device__ __forceinline__ void apply_group(int first, T (&a)[panel_elements]) {
     const int begin = first + width - Count;  // the group has eight columns, because rows exist below it
-    const Group group = group_at(begin);
+    const StepGroup group = group_at(begin);
     T* element = address_of(row(), begin);
     GAUSSWEEP_ROLLED
     for (int s = 0; s < tile_order; ++s, element += column_stride()) {

@@ -75,14 +75,14 @@ __device__ __forceinline__ int best_lane(const Candidate& of_lane) {
 
 /// The lane of a warp with the largest candidate, found by one warp reduction; best_lane takes three.
 /// Compares only the candidates' high words, in which the lane's index replaces the lowest five bits.
-struct Choice {
+struct WarpArgmax {
   int lane;            ///< the lane; 0 if there is no candidate
   unsigned near_ties;  ///< mask of the lanes whose high words agree with the largest except in these bits
   /// Returns true if several lanes are near ties, so that best_lane must decide.
   __device__ __forceinline__ bool is_ambiguous() const { return (near_ties & (near_ties - 1)) != 0; }
 };
 /// Returns the choice among the candidates' high words, one per lane; 0 means no candidate.
-__device__ __forceinline__ Choice choose(unsigned high) {
+__device__ __forceinline__ WarpArgmax warp_argmax(unsigned high) {
   constexpr unsigned all = 0xffffffffu;
   const unsigned largest = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));
   return {static_cast<int>(31 - largest % 32), __ballot_sync(all, (high ^ largest) < 32 && high != 0)};

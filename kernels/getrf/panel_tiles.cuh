@@ -109,7 +109,7 @@ struct SharedStorage {
   alignas(16) T candidate[2][Split::warps][Split::width];  ///< each warp's candidate for the pivot row
   T rhs[2][Split::warps];  ///< the candidate row's element of the right-hand side
   /// LU in float: the multipliers of the group's pivot rows in the group's steps, as [buffer][row][step].
-  /// Cholesky in double: the factors of a Group (panel_factorisation.cuh).
+  /// Cholesky in double: the factors of a StepGroup (panel_factorisation.cuh).
   T multipliers[2][group_steps][group_steps];
   /// One of: the 8 x 8 triangles of PanelRows::triangle_of; a diagonal block of U
   /// (PanelFactorisation::solve_rhs); two tiles of the panel's rows (PanelFactorisation::add_products).

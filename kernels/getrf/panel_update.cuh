@@ -21,12 +21,12 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
 using gaussweep::lu::levels;
 
-constexpr int widest_panel = 32;  ///< largest number of columns of a panel
+constexpr int max_panel_columns = 32;
 
 /// A panel's row exchanges as one permutation, in addition to LAPACK's pivots, so that all rows can move at
 /// the same time. The panel has `cols` columns; its first row is row `first` of the matrix. Rows are counted
 /// from 0 in the matrix, and 0 <= t < cols.
-struct Exchanges {
+struct RowPermutation {
   int* source;  ///< row first + t receives the content of row source[t]
   int* target;  ///< the content of row first + t moves to row target[t]; -1 if it stays in these `cols` rows
 };
@@ -34,11 +34,11 @@ struct Exchanges {
 /// The arguments of the update by the previous panel. The previous panel's columns end where the panel of
 /// this launch begins. A column block is a range of columns that is factored panel by panel, at the bottom of
 /// the recursion (recursive_lu.cuh).
-struct Update {
-  int cols;             ///< columns of the previous panel; 0 if there is none
-  int columns_left;     ///< columns of the column block left of the previous panel
-  int columns_right;    ///< columns of the column block right of this launch's panel
-  Exchanges exchanges;  ///< the previous panel's row exchanges
+struct PreviousPanelUpdate {
+  int cols;                  ///< columns of the previous panel; 0 if there is none
+  int columns_left;          ///< columns of the column block left of the previous panel
+  int columns_right;         ///< columns of the column block right of this launch's panel
+  RowPermutation exchanges;  ///< the previous panel's row exchanges
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
   /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
   /// parts of a level use different permutations, so that one can be reset while the other is in use.
@@ -121,7 +121,7 @@ constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>
 
 /// Leading dimension of the previous panel's triangle in shared memory.
 template <class T>
-constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_stride : widest_panel;
+constexpr int panel_triangle_stride = std::is_same_v<T, double> ? triangle_stride : max_panel_columns;
 
 /// Elements of shared memory that a warp needs for substitution and product; at least one.
 template <class T>
@@ -150,7 +150,8 @@ __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_t
 /// column of this launch's panel.
 template <class T>
 __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t lda, int first,
-                                                       const Update& update, int warp, int warps) {
+                                                       const PreviousPanelUpdate& update, int warp,
+                                                       int warps) {
   constexpr int columns_per_warp = 4;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const bool inside = lane < update.cols;
@@ -183,10 +184,10 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
 /// its columns. `a` and `panel` point at row `first`, where the launch's panel begins.
 template <int Columns, int Threads, class T>
 __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int64_t lda, int first, int cols,
-                                           const Update& update, T* triangle, T* upper) {
+                                           const PreviousPanelUpdate& update, T* triangle, T* upper) {
   constexpr int warps = Threads / 32;
   constexpr int columns_per_warp = Columns > warps ? Columns / warps : 1;
-  constexpr int triangle_columns = widest_panel / warps;
+  constexpr int triangle_columns = max_panel_columns / warps;
   static_assert(Columns % warps == 0 || Columns < warps, "warps share the columns evenly");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -221,11 +222,11 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
 /// `step`, … of L from global memory, at most row `rows` - 1. `l` points to L of the previous panel, from the
 /// current panel's first row on. The constructor starts the first loads of L (prologue).
 template <int Columns, int RowsPerThread, class T>
-class ProductWithL {
+class ProductOnFmaUnits {
  public:
   /// `k_count`: columns of L, a multiple of k_step.
-  __device__ __forceinline__ ProductWithL(int row, int step, int rows, const T* l, std::int64_t lda,
-                                          int k_count)
+  __device__ __forceinline__ ProductOnFmaUnits(int row, int step, int rows, const T* l, std::int64_t lda,
+                                               int k_count)
       : row_(row), step_(step), rows_(rows), k_count_(k_count), l_(l), lda_(lda) {
     load_columns(0);
   }
@@ -291,7 +292,7 @@ template <class T, int Columns, int RowsPerThread>
 using PanelProduct =
     std::conditional_t<uses_tensor_cores<T, Columns>,
                        ProductOnTensorCores<Columns, RowsPerThread, upper_stride<T, Columns>>,
-                       ProductWithL<Columns, RowsPerThread, T>>;
+                       ProductOnFmaUnits<Columns, RowsPerThread, T>>;
 /// Computes the rows of U in `upper` by substitution with `triangle`; each warp solves for 8 columns at a
 /// time. `scratch`: panel_scratch elements of shared memory per warp.
 template <int Columns, int Threads, class T>

@@ -11,10 +11,10 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// The cyclic distribution of block columns (ColumnBlocks), from the view of GPU `gpu`.
-struct OwnColumns {
+struct LocalColumns {
   int width, gpus, gpu;
 
-  OwnColumns(const ColumnBlocks& blocks, int own_gpu)
+  LocalColumns(const ColumnBlocks& blocks, int own_gpu)
       : width(static_cast<int>(blocks.width)), gpus(blocks.gpus), gpu(own_gpu) {}
   /// Returns the index in the matrix of this GPU's column `local`.
   __device__ int global(int local) const { return (local / width * gpus + gpu) * width + local % width; }

@@ -24,13 +24,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using namespace gaussweep::lu;
 
 /// Solves with the lower triangle of rows [first, first + count), recursively, so that most of the work is in
-/// large products. solve_block(row, rows) solves with the diagonal block of `rows` <= solve_rows rows at
-/// `row`. product(row, rows, before, k) updates the rows [row, row + rows) by the product with the k solved
-/// rows from `before` on.
+/// large products. solve_block(row, rows) solves with the diagonal block of `rows` <=
+/// max_solve_rows_per_launch rows at `row`. product(row, rows, before, k) updates the rows [row, row + rows)
+/// by the product with the k solved rows from `before` on.
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
-  if (count <= solve_rows) return solve_block(first, count);
-  int upper = solve_rows;  // rows of the upper part: the largest solve_rows * 2^i below `count`
+  if (count <= max_solve_rows_per_launch) return solve_block(first, count);
+  int upper = max_solve_rows_per_launch;  // rows of the upper part: the largest max_solve_rows_per_launch *
+                                          // 2^i below `count`
   while (2 * upper < count) upper *= 2;
   solve_by_blocks(first, upper, solve_block, product);
   product(first + upper, count - upper, first, upper);
@@ -64,7 +65,7 @@ class RecursiveLu {
         pivots_(pivots),
         info_(info) {
     int* const ints = workspace.take<int>((2 + 2 * levels) * n);
-    exchanges_ = {ints, ints + n};
+    row_permutation_ = {ints, ints + n};
     permutations_ = ints + 2 * n;
     if (n > max_exchanges_by_row) buffer_ = workspace.take<T>(column_buffers * n);
     if (!copied) return;
@@ -145,18 +146,20 @@ class RecursiveLu {
   /// that panels end at the ends of column blocks.
   int panel_columns(int row) const {
     const int rows = n_ - row / 32 * 32;
-    if (rows <= cluster_rows || preconditions) return 32;
-    return elements_per_double * (rows <= 2 * cluster_rows   ? 16
-                                  : rows <= 4 * cluster_rows ? 8
-                                  : rows <= 8 * cluster_rows ? 4
-                                                             : 2);
+    if (rows <= max_cluster_panel_rows || preconditions) return 32;
+    return elements_per_double * (rows <= 2 * max_cluster_panel_rows   ? 16
+                                  : rows <= 4 * max_cluster_panel_rows ? 8
+                                  : rows <= 8 * max_cluster_panel_rows ? 4
+                                                                       : 2);
   }
   /// Returns the number of columns of a column block whose first row is `row`. The update by a panel within
   /// the column block runs concurrently with the next panel and should not take longer than that panel. The
   /// column block is therefore narrower if there are more rows.
   int block_columns(int row) const {
     const int rows = n_ - row;
-    const int panels = preconditions || rows > 2 * cluster_rows ? 8 : rows > cluster_rows / 2 ? 16 : 32;
+    const int panels = preconditions || rows > 2 * max_cluster_panel_rows ? 8
+                       : rows > max_cluster_panel_rows / 2                ? 16
+                                                                          : 32;
     return std::max(64, std::min(max_block_columns_, panels * panel_columns(row)));
   }
 
@@ -217,7 +220,8 @@ class RecursiveLu {
     if (!preconditions) launch_exchange_and_solve(first, count, first + count - cols, cols, count);
   }
 
-  /// Returns Update::parities for column j: bit l selects one of the two permutations of level l.
+  /// Returns PreviousPanelUpdate::parities for column j: bit l selects one of the two permutations of level
+  /// l.
   unsigned parities_of(int j) const {
     unsigned parities = 0;
     const int column = std::min(j, columns_before_merge_ - 1);
@@ -251,30 +255,32 @@ class RecursiveLu {
   /// Applies `update` and factors the panel at column `first` (cluster_panel.cuh). Chooses the template
   /// arguments of launch_panel (columns, rows per thread, threads per block) such that the panel fits in the
   /// registers of a cluster.
-  void panel(int first, int cols, const Update& update) {
+  void panel(int first, int cols, const PreviousPanelUpdate& update) {
     context_.stage("panel");
     const int rows = n_ - first;
     if (rows <= panel_threads) {
       return launch_panel<32, 1, panel_threads, Senders::block>(first, rows, cols, update);
     }
-    if (rows <= cluster_rows / 8) {
+    if (rows <= max_cluster_panel_rows / 8) {
       return launch_panel<32, 1, panel_threads / 2, Senders::warps>(first, rows, cols, update);
     }
-    if (rows <= cluster_rows / 4) return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
-    if (rows <= cluster_rows / 2) return launch_panel<32, 1, panel_threads>(first, rows, cols, update);
-    if (rows <= cluster_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
-    if (rows <= 2 * cluster_rows)
+    if (rows <= max_cluster_panel_rows / 4)
+      return launch_panel<32, 1, panel_threads / 2>(first, rows, cols, update);
+    if (rows <= max_cluster_panel_rows / 2)
+      return launch_panel<32, 1, panel_threads>(first, rows, cols, update);
+    if (rows <= max_cluster_panel_rows) return launch_panel<32, 2, panel_threads>(first, rows, cols, update);
+    if (rows <= 2 * max_cluster_panel_rows)
       return launch_panel<16 * elements_per_double, 4, panel_threads>(first, rows, cols, update);
-    if (rows <= 4 * cluster_rows)
+    if (rows <= 4 * max_cluster_panel_rows)
       return launch_panel<8 * elements_per_double, 8, panel_threads>(first, rows, cols, update);
-    if (rows <= 8 * cluster_rows)
+    if (rows <= 8 * max_cluster_panel_rows)
       return launch_panel<4 * elements_per_double, 16, panel_threads>(first, rows, cols, update);
     launch_panel<2 * elements_per_double, 32, panel_threads>(first, rows, cols, update);
   }
 
   /// Launches factor_panel with the smallest cluster whose threads together hold `rows` rows.
   template <int Columns, int RowsPerThread, int Threads, Senders SentBy = Senders::blocks>
-  void launch_panel(int first, int rows, int cols, const Update& update) {
+  void launch_panel(int first, int rows, int cols, const PreviousPanelUpdate& update) {
     // At least 2, because compute-sanitizer does not support messages within a cluster of one block.
     unsigned blocks = SentBy == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < rows) blocks *= 2;
@@ -286,7 +292,9 @@ class RecursiveLu {
                           lda_, rows, cols, first, pivots_ + first, exchanges_of(first), info_, update);
   }
 
-  Exchanges exchanges_of(int first) const { return {exchanges_.source + first, exchanges_.target + first}; }
+  RowPermutation exchanges_of(int first) const {
+    return {row_permutation_.source + first, row_permutation_.target + first};
+  }
 
   /// Computes C -= A B (C is m x n).
   void product(int m, int n, int k, const T* a, const T* b, T* c) {
@@ -327,8 +335,9 @@ class RecursiveLu {
   void solve(int first, int count, int begin, int columns) {
     const auto solve_block = [&](int row, int rows) {
       if constexpr (preconditions) {
-        if (rows == solve_rows)
-          return products_->solve(row / solve_rows, at(row, row), lda_, at(row, begin), lda_, columns);
+        if (rows == max_solve_rows_per_launch)
+          return products_->solve(row / max_solve_rows_per_launch, at(row, row), lda_, at(row, begin), lda_,
+                                  columns);
       }
       solve_in_one_launch(context_, at(row, row), lda_, rows, at(row, begin), lda_, columns);
     };
@@ -348,8 +357,8 @@ class RecursiveLu {
   int columns_before_merge_;  // n_ - merged_columns(n_), or the columns of factor_columns
   int* pivots_;
   int* info_;
-  Exchanges exchanges_{};
-  int* permutations_ = nullptr;  // two per level; see Update::rows_at
+  RowPermutation row_permutation_{};
+  int* permutations_ = nullptr;  // two per level; see PreviousPanelUpdate::rows_at
   T* buffer_ = nullptr;          // column_buffers columns for exchange_many
   Products* products_ = nullptr;
   std::function<bool(int)> should_continue_;

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(Split::threads)
   __shared__ Padded<SharedStorage<T, Split>> shared_of[Split::systems];
   const GroupIndex<Split> index;
   const bool inside = index.system < count;
-  Rows<T, Split> rows(shared_of[index.in_block], index.thread);
+  ThreadRow<T, Split> rows(shared_of[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, /*ld=*/n, n});
   rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);

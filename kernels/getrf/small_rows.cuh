@@ -134,9 +134,9 @@ struct System {
 
 /// One thread's row of a system, or its part of a row.
 template <class T, class Split>
-class Rows {
+class ThreadRow {
  public:
-  __device__ Rows(SharedStorage<T, Split>& shared, int thread)
+  __device__ ThreadRow(SharedStorage<T, Split>& shared, int thread)
       : shared_(shared), row_(thread % Split::rows), part_(thread / Split::rows) {}
 
   __device__ int row() const { return row_; }

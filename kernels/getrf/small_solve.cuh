@@ -16,9 +16,9 @@ struct Batch {
   Uplo uplo;
 };
 
-/// True if systems whose intermediate sums overflow or underflow are solved again (Rows::needs_rescaling).
-/// For 24 <= N <= 48, code for a second solve would cost registers even if it does not run, and make all
-/// systems 8 to 27 % slower (H200).
+/// True if systems whose intermediate sums overflow or underflow are solved again
+/// (ThreadRow::needs_rescaling). For 24 <= N <= 48, code for a second solve would cost registers even if it
+/// does not run, and make all systems 8 to 27 % slower (H200).
 template <class Split>
 constexpr bool solves_again = Split::max_order <= 16 || Split::max_order >= 64;
 
@@ -36,7 +36,7 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, Split>>* sha
   const std::int64_t offset = index.system * n * batch.nrhs + first_rhs * n;
   const int count = batch.nrhs - first_rhs;
 
-  Rows<T, Split> rows(shared_of[index.in_block], index.thread);
+  ThreadRow<T, Split> rows(shared_of[index.in_block], index.thread);
   const System<const T> system{inside ? a + index.system * n * n : nullptr, /*ld=*/n, batch.n};
   if (Split::symmetric) {
     rows.load(system, batch.uplo);
@@ -83,7 +83,7 @@ constexpr int solve_blocks() {
 }
 
 /// Solves Split::systems systems per block, with rows in registers. Solves a system again after
-/// scaling if solves_again and Rows::needs_rescaling are true.
+/// scaling if solves_again and ThreadRow::needs_rescaling are true.
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads, (solve_blocks<T, Split>()))
     solve_kernel(Batch batch, const T* a, const T* b, T* x, int* info) {
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(Split::threads, (solve_blocks<T, Split>()))
   [[maybe_unused]] const bool needs_second_solve =
       solve_group<T, Split, /*Rescales=*/false>(shared_of, batch, a, b, x, info, /*stores_answer=*/true);
   if constexpr (solves_again<Split>) {
-    if (Rows<T, Split>::any_that_synchronizes(needs_second_solve))
+    if (ThreadRow<T, Split>::any_that_synchronizes(needs_second_solve))
       solve_rescaled<T, Split>(shared_of, batch, a, b, x, info, needs_second_solve);
   }
 }

@@ -32,10 +32,10 @@ namespace detail {
 constexpr float split_scale = 16;
 
 /// A scaled float as two halves.
-struct Split {
+struct HalfPair {
   __half high, low;
 };
-__device__ __forceinline__ Split split(float value) {
+__device__ __forceinline__ HalfPair split(float value) {
   const __half high = __float2half_rn(value);
   return {high, __float2half_rn(value - __half2float(high))};
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ void split_four(const float* from, int count, FourHal
       if (i < count) value[i] = from[i];
     }
   }
-  Split part[4];
+  HalfPair part[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) part[i] = split(value[i] * split_scale);
   high = {__halves2half2(part[0].high, part[1].high), __halves2half2(part[2].high, part[3].high)};
@@ -110,9 +110,9 @@ class SplitProducts {
         handles_(vendor_handles(context)),
         left_(memory.take<__half>(gaussweep::lu::split_elements(n))),
         right_(memory.take<__half>(gaussweep::lu::split_elements(n))),
-        inverse_(memory.take<float>(solve_rows * solve_rows)),
-        inverses_(memory.take<__half>(n / solve_rows * inverse_elements)),
-        is_inverted_(static_cast<std::size_t>(n / solve_rows)) {}
+        inverse_(memory.take<float>(max_solve_rows_per_launch * max_solve_rows_per_launch)),
+        inverses_(memory.take<__half>(n / max_solve_rows_per_launch * inverse_elements)),
+        is_inverted_(static_cast<std::size_t>(n / max_solve_rows_per_launch)) {}
 
   static constexpr bool preconditions = true;
 
@@ -132,16 +132,16 @@ class SplitProducts {
     return true;
   }
 
-  /// Computes B = L^-1 B (B is solve_rows x columns). `block`: the index of L among the diagonal blocks of
-  /// solve_rows rows. With more than 1024 columns, multiplies by the inverse of L. Keeps the inverse for
-  /// later calls, because each level of the recursion solves with L once.
+  /// Computes B = L^-1 B (B is max_solve_rows_per_launch x columns). `block`: the index of L among the
+  /// diagonal blocks of max_solve_rows_per_launch rows. With more than 1024 columns, multiplies by the
+  /// inverse of L. Keeps the inverse for later calls, because each level of the recursion solves with L once.
   void solve(int block, const float* l, std::int64_t ldl, float* b, std::int64_t ldb, int columns) {
     constexpr int columns_per_block = 8;
     if (columns <= 1024) {
       context_.stage("solve");
       simt::launch(context_, substitute<float, columns_per_block>,
-                   dim3(blocks_of(columns, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows, b,
-                   ldb, columns, /*invert=*/false, /*scale=*/nullptr);
+                   dim3(blocks_of(columns, columns_per_block)), dim3(max_solve_rows_per_launch), 0, l, ldl,
+                   max_solve_rows_per_launch, b, ldb, columns, /*invert=*/false, /*scale=*/nullptr);
       return;
     }
     __half* const inverse = inverses_ + block * inverse_elements;
@@ -149,20 +149,24 @@ class SplitProducts {
     if (!is_inverted) {
       context_.stage("invert");
       simt::launch(context_, substitute<float, columns_per_block>,
-                   dim3(blocks_of(solve_rows, columns_per_block)), dim3(solve_rows), 0, l, ldl, solve_rows,
-                   inverse_, /*ldb=*/solve_rows, /*columns=*/solve_rows, /*invert=*/true, /*scale=*/nullptr);
+                   dim3(blocks_of(max_solve_rows_per_launch, columns_per_block)),
+                   dim3(max_solve_rows_per_launch), 0, l, ldl, max_solve_rows_per_launch, inverse_,
+                   /*ldb=*/max_solve_rows_per_launch, /*columns=*/max_solve_rows_per_launch, /*invert=*/true,
+                   /*scale=*/nullptr);
       is_inverted_[static_cast<std::size_t>(block)] = true;
     }
-    split(inverse_, /*ldl=*/solve_rows, /*m=*/is_inverted ? 0 : solve_rows, inverse, /*ld_left=*/solve_rows,
-          b, ldb, columns, /*k_count=*/solve_rows);
+    split(inverse_, /*ldl=*/max_solve_rows_per_launch, /*m=*/is_inverted ? 0 : max_solve_rows_per_launch,
+          inverse, /*ld_left=*/max_solve_rows_per_launch, b, ldb, columns,
+          /*k_count=*/max_solve_rows_per_launch);
     context_.stage("solve_product");
-    vendor::gemm_fp16(handles_, solve_rows, columns, 3 * solve_rows, product_scale, inverse, solve_rows,
-                      right_, 3 * solve_rows, 0.0f, b, ldb);
+    vendor::gemm_fp16(handles_, max_solve_rows_per_launch, columns, 3 * max_solve_rows_per_launch,
+                      product_scale, inverse, max_solve_rows_per_launch, right_,
+                      3 * max_solve_rows_per_launch, 0.0f, b, ldb);
   }
 
  private:
   static constexpr float product_scale = 1 / (detail::split_scale * detail::split_scale);
-  static constexpr std::int64_t inverse_elements = 3 * solve_rows * solve_rows;
+  static constexpr std::int64_t inverse_elements = 3 * max_solve_rows_per_launch * max_solve_rows_per_launch;
   static unsigned blocks_of(std::int64_t count, int each) {
     return static_cast<unsigned>((count + each - 1) / each);
   }

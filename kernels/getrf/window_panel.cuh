@@ -42,8 +42,8 @@ struct WindowMemory {
 /// @pre sizeof(WindowMemory<T>) bytes of dynamic shared memory
 template <class T>
 __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
-    factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots, Exchanges exchanges,
-                  int* info) {
+    factor_window(T* a, std::int64_t lda, int rows, int cols, int first, int* pivots,
+                  RowPermutation exchanges, int* info) {
 #if GAUSSWEEP_CLUSTERS
   using namespace detail;
   static_assert(sizeof(T) == 4,

@@ -14,10 +14,11 @@
 
 namespace gaussweep::lu {
 
-constexpr int max_blocks = 16;      ///< thread blocks per cluster; CUDA calls sizes above 8 non-portable
-constexpr int panel_threads = 256;  ///< threads per block
-constexpr int cluster_rows = 2 * max_blocks * panel_threads;  ///< largest row count of a panel of 32 columns
-constexpr int max_panel_rows = 16 * cluster_rows;             ///< largest row count of a panel of 2 columns
+constexpr int max_cluster_blocks = 16;  ///< thread blocks per cluster; CUDA calls sizes above 8 non-portable
+constexpr int panel_threads = 256;      ///< threads per block
+constexpr int max_cluster_panel_rows =
+    2 * max_cluster_blocks * panel_threads;                  ///< largest row count of a panel of 32 columns
+constexpr int max_panel_rows = 16 * max_cluster_panel_rows;  ///< largest row count of a panel of 2 columns
 /// Largest order of gesv/mixed_gmres and of the methods whose products are by halves or residues.
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
@@ -99,7 +100,7 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
          workspace_piece(column_buffers * shape.n, element);
 }
 
-constexpr int solve_rows = 256;         ///< largest row count of a triangular solve in one launch
+constexpr int max_solve_rows_per_launch = 256;  ///< largest row count of a triangular solve in one launch
 constexpr int pivot_window_rows = 256;  ///< rows that the window panel (window_panel.cuh) searches for pivots
 constexpr int min_split_k = 256;        ///< smallest k of a product by split_products.cuh
 constexpr int max_split_k = 1024;       ///< largest k of such a product; larger k are split
@@ -113,8 +114,9 @@ inline std::int64_t split_elements(std::int64_t n) {
 inline std::size_t split_bytes(std::int64_t n) {
   constexpr std::size_t half = 2;  // bytes of a half-precision number
   return 2 * workspace_piece(split_elements(n), half) +
-         workspace_piece(solve_rows * solve_rows, sizeof(float)) +
-         workspace_piece(n / solve_rows * 3 * solve_rows * solve_rows, half);
+         workspace_piece(max_solve_rows_per_launch * max_solve_rows_per_launch, sizeof(float)) +
+         workspace_piece(
+             n / max_solve_rows_per_launch * 3 * max_solve_rows_per_launch * max_solve_rows_per_launch, half);
 }
 
 inline std::vector<Parameter> residue_parameters() {
@@ -187,9 +189,9 @@ inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& p
 
 namespace gaussweep::batched {
 
-constexpr std::int64_t max_rows = 128;         ///< largest order with rows in registers
-constexpr std::int64_t max_inverted = 64;      ///< largest order of an inverse with rows in registers
-constexpr std::int64_t max_panel_order = 512;  ///< largest order with panels
+constexpr std::int64_t max_rows = 128;          ///< largest order with rows in registers
+constexpr std::int64_t max_inverse_order = 64;  ///< largest order of an inverse with rows in registers
+constexpr std::int64_t max_panel_order = 512;   ///< largest order with panels
 
 inline std::vector<Parameter> parameters() {
   return {choice_parameter("kernel", {"auto", "rows", "panels"},
@@ -202,7 +204,7 @@ inline bool accepts(const Shape& shape, const Parameters& parameters) {
 }
 
 inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
-  return shape.n <= (parameters.choice("kernel") == "rows" ? max_inverted : max_panel_order);
+  return shape.n <= (parameters.choice("kernel") == "rows" ? max_inverse_order : max_panel_order);
 }
 
 /// Returns true if panel kernels factor order n. Up to order 3, only the kernels with rows in registers have

@@ -36,7 +36,7 @@ constexpr int mirror_rows =
 /// which the kernel reads, may be on another GPU.
 template <class T>
 __global__ void __launch_bounds__(mirror_tile* mirror_rows)
-    mirror_tiles(Uplo uplo, PeerColumns<T> x, OwnColumns own, int n) {
+    mirror_tiles(Uplo uplo, PeerColumns<T> x, LocalColumns own, int n) {
   __shared__ T staged[mirror_tile][mirror_tile + 1];
   const int first_row = static_cast<int>(blockIdx.x) * mirror_tile;
   const int first_column = own.global(static_cast<int>(blockIdx.y) * mirror_tile);
@@ -69,7 +69,7 @@ void mirror_columns(Context& context, Uplo uplo, const ColumnBlocks& blocks,
   for (int gpu = 0; gpu < blocks.gpus; ++gpu) {
     if (blocks.columns_of(gpu) == 0) continue;
     simt::launch(group.use(gpu), mirror_tiles<T>, dim3(tiles(blocks.n), tiles(blocks.columns_of(gpu))),
-                 dim3(mirror_tile, mirror_rows), 0, uplo, x, OwnColumns(blocks, gpu),
+                 dim3(mirror_tile, mirror_rows), 0, uplo, x, LocalColumns(blocks, gpu),
                  static_cast<int>(blocks.n));
   }
   group.join(blocks.gpus);
@@ -85,7 +85,8 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   // The inversion reuses the factorisation's workspace: `parts` describes it before any memory is taken.
   std::vector<OperandPart<T>> parts = op.parts;
   const Parameters factorisation = inverse::cholesky_parameters(op.shape, parameters);
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(factorisation)).factor();
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::trailing_rows(factorisation))
+      .factor();
   mirror_columns(context, Uplo::lower, blocks, parts);
   inverse::DistributedTriangle<T> p(context, blocks, inverse::panel_width(op.shape, parameters, blocks.width),
                                     parts, Uplo::upper, /*keeps_other_triangle=*/false);

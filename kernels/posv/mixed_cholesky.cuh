@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(block_threads)
 /// @param upper true: the upper triangle of A is stored; false: the lower one
 /// @param mirrored true: also writes the other triangle of A
 /// @param scale the diagonal of R = C
-/// @param shift is added to the diagonal of R A C
+/// @param diagonal_shift is added to the diagonal of R A C
 /// @param out receives the lower triangle of R A C in float, padded with an identity to ld_out x ld_out
 /// @param sums receives two matrices with ld_out rows and one column per 32 columns of A. Column t of the
 /// first matrix has the row sums of |A| within the t-th 32 columns of A. The second matrix has the row sums
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(block_threads)
 template <class T>
 class CholeskyFactors {
  public:
-  static constexpr bool unit = false;       ///< L has no unit diagonal
+  static constexpr bool has_unit_diagonal = false;
   static constexpr bool symmetric = true;   ///< A is symmetric
   static constexpr int max_iterations = 4;  ///< refinement stops if it expects to need more iterations
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::round_up_to_tiles(n); }
@@ -177,7 +177,7 @@ class CholeskyFactors {
     const auto tiles_down = static_cast<unsigned>(s.ld / tile_order);
     double* const sums = s.double_factors;  // unused until the factors are converted to double
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
-                 s.n, upper(), mirrored_, s.row_scale, shift, s.float_factors, s.ld, sums);
+                 s.n, upper(), mirrored_, s.row_scale, diagonal_shift, s.float_factors, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(block_threads), 0, sums, s.ld, s.n,
                  s.row_scale, s.measurements);
     measured = s.read();
@@ -223,7 +223,7 @@ class CholeskyFactors {
     return column;
   }
 
-  static constexpr float shift = 0x1p-20f;  ///< added to the diagonal of R A C
+  static constexpr float diagonal_shift = 0x1p-20f;  ///< added to the diagonal of R A C
   static constexpr double small_updates =
       0x1p-8;                              ///< limit of MatrixMeasurements::off_diagonal for updates in FP16
   static constexpr double low_pivot = -6;  ///< pivots of the sample below 2^low_pivot count as low

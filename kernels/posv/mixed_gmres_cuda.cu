@@ -9,7 +9,7 @@
 ///
 /// The method falls back to posv/recursive in these cases:
 /// - n is less than the parameter `float_from`;
-/// - `float_from` is 0, and posv/recursive is expected to be faster (worth_trying in
+/// - `float_from` is 0, and posv/recursive is expected to be faster (tries_float_factors in
 /// posv/mixed_workspace.hpp);
 /// - the sample has more than three pivots below 2^-6;
 /// - an element is not finite or is near the end of double's range;
@@ -44,7 +44,7 @@ void posv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
   const std::size_t bytes = definite::mixed_bytes(op.shape, sizeof(T), float_from);
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
-  if (definite::worth_trying(op.shape.n, op.shape.nrhs, float_from)) {
+  if (definite::tries_float_factors(op.shape.n, op.shape.nrhs, float_from)) {
     Workspace arena(memory, bytes);
     solved = mixed::refine<T, mixed::CholeskyFactors<T>>(context, op, arena, op.shape.uplo,
                                                          /*mirrored=*/op.shape.nrhs > 1);

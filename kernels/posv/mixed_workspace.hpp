@@ -55,7 +55,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 
 /// Returns true if posv/mixed_gmres tries a factor in float.
 /// @param float_from the parameter `float_from` of the method; if it is 0, the expected times are compared
-inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
+inline bool tries_float_factors(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
   return refined_ms(order, nrhs) < mixed::margin * direct_ms(order, nrhs);
@@ -64,7 +64,7 @@ inline bool worth_trying(std::int64_t n, std::int64_t nrhs, std::int64_t float_f
 /// Returns the bytes of workspace of posv/mixed_gmres.
 inline std::size_t mixed_bytes(const Shape& shape, std::size_t element, std::int64_t float_from) {
   const std::size_t direct = direct_bytes(shape, element);
-  if (!worth_trying(shape.n, shape.nrhs, float_from)) return direct;
+  if (!tries_float_factors(shape.n, shape.nrhs, float_from)) return direct;
   return std::max(refinement_bytes(shape.n, std::min(shape.nrhs, mixed::max_rhs_per_group)), direct);
 }
 

@@ -11,7 +11,7 @@
 /// Error: (A + E) x = b with |E| of the order n u |L| |L^T| (u: unit roundoff; Higham, "Accuracy and
 /// Stability of Numerical Algorithms", 2nd ed., theorem 10.4).
 
-#include "kernels/getrf/travelling_columns.hpp"
+#include "kernels/getrf/migrating_columns.hpp"
 #include "kernels/potrf/distributed_cholesky.cuh"
 #include "kernels/tables.hpp"
 
@@ -26,8 +26,8 @@ void posv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
   DeviceGroup& group = *context.group;
   const ColumnBlocks blocks{op.shape.n, tiles::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  TravellingColumns<T> columns(group, op.b, op.parts);
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::rest_rows(parameters))
+  MigratingColumns<T> columns(group, op.b, op.parts);
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::trailing_rows(parameters))
       .factor(op.b);
   group.stage(blocks.gpus, "back_substitution");
   for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {

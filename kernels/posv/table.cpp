@@ -2,7 +2,7 @@
 /// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
-#include "kernels/getrf/travelling_columns.hpp"
+#include "kernels/getrf/migrating_columns.hpp"
 #include "kernels/getrf/workspaces.hpp"
 #include "kernels/posv/mixed_workspace.hpp"
 #include "kernels/registry/flops.hpp"

@@ -26,7 +26,8 @@ using namespace gaussweep::tiles;
 
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Thresholds {
-  int one_launch = 0;  ///< the largest order that is factored in one launch; 0 means 9216, in float 6144
+  int max_single_launch_order =
+      0;          ///< the largest order that is factored in one launch; 0 means 9216, in float 6144
   int panel = 0;  ///< columns per launch of larger orders; 0 means 2048 if n < 14336, else 3072 (float: 1024)
   int tail = 40;  ///< tile rows that remain where a launch's tail columns begin (Schedule)
 };
@@ -127,7 +128,7 @@ class RecursiveCholesky {
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
     const int panel = value_or(thresholds_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
-    panel_ = n_ <= value_or(thresholds_.one_launch, in_double ? 9216 : 6144) ? n_ : panel;
+    panel_ = n_ <= value_or(thresholds_.max_single_launch_order, in_double ? 9216 : 6144) ? n_ : panel;
     factor(0, n_);
   }
 

@@ -70,11 +70,11 @@ inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest)
   return panels + 1 < blocks.count() ? panels : blocks.count();
 }
 /// Returns the order of the rest, in whole tiles; 0 if there is none.
-inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
+inline std::int64_t trailing_order(const ColumnBlocks& blocks, std::int64_t rest) {
   return round_up_to_tiles(blocks.n - blocks.begin(panels_before(blocks, rest)));
 }
 /// Returns the maximum number of rows of the rest.
-inline std::int64_t rest_rows(const Parameters& parameters) {
+inline std::int64_t trailing_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
 }
@@ -103,10 +103,10 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
          sizeof(int);
 }
 /// Returns the bytes of a copy of the rest and of its info.
-inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
-                              std::size_t element_bytes) {
+inline std::size_t trailing_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
+                                  std::size_t element_bytes) {
   if (parameters.all().count("rest") == 0) return 0;
-  const std::int64_t order = rest_order(blocks, rest_rows(parameters));
+  const std::int64_t order = trailing_order(blocks, trailing_rows(parameters));
   return workspace_piece(order * order, element_bytes) + workspace_piece(1, sizeof(int));
 }
 /// Returns the number of columns whose diagonal blocks a GPU saves: all columns of the first GPU, which has
@@ -124,7 +124,7 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
   const std::size_t panel = panel_bytes(shape.n, blocks.width, element_bytes);
   return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element_bytes) +
          workspace_piece(saved_columns(blocks) * blocks.width, element_bytes) +
-         rest_bytes(blocks, parameters, element_bytes);
+         trailing_bytes(blocks, parameters, element_bytes);
 }
 
 /// Returns the maximum number of columns of P that are converted to FP16 together, for an update C -= P P^T

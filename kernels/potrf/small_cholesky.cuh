@@ -9,7 +9,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// Factors one matrix per thread group, with one row per thread in registers (Rows in getrf/small_rows.cuh).
+/// Factors one matrix per thread group, with one row per thread in registers (ThreadRow in
+/// getrf/small_rows.cuh).
 /// @tparam Split the work split: threads per group and groups per thread block
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads)
@@ -17,7 +18,7 @@ __global__ void __launch_bounds__(Split::threads)
   __shared__ Padded<SharedStorage<T, Split>> storage[Split::systems];
   const GroupIndex<Split> index;
   const bool inside = index.system < count;
-  Rows<T, Split> rows(storage[index.in_block], index.thread);
+  ThreadRow<T, Split> rows(storage[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, n, n}, uplo);
   rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);

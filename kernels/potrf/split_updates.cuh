@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(256)
 /// Returns the thresholds of a factorisation with these updates.
 inline Thresholds thresholds_of_halves() {
   Thresholds thresholds;
-  thresholds.one_launch = 4608;
+  thresholds.max_single_launch_order = 4608;
   thresholds.panel = 512;
   return thresholds;
 }

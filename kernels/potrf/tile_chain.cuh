@@ -34,19 +34,19 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Runs the current task. `kind` is a template argument so that each body is specialised.
-template <class T, int GroupsPerUpdate, Kind kind>
+template <class T, int GroupsPerUpdate, TaskKind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function();
 
 /// Takes the next task. The function is not inlined, because its variables would occupy registers that the
 /// tasks need.
 template <class T, int GroupsPerUpdate>
-__device__ GAUSSWEEP_NOINLINE Kind next_task();
+__device__ GAUSSWEEP_NOINLINE TaskKind next_task();
 
 /// The work of one thread block: takes tasks and runs them. The file comment describes the tasks.
 template <class T, int GroupsPerUpdate>
-class Worker {
+class TaskExecutor {
  public:
-  __device__ Worker(const LaunchArguments<T>& arguments, SharedStorage<T, GroupsPerUpdate>& memory)
+  __device__ TaskExecutor(const LaunchArguments<T>& arguments, SharedStorage<T, GroupsPerUpdate>& memory)
       : arguments_(arguments), memory_(memory) {}
 
   /// Runs tasks until none is left.
@@ -54,37 +54,37 @@ class Worker {
     if (thread() == 0) memory_.schedule = {arguments_.rows, arguments_.columns, arguments_.tail_rows};
     if (thread() < 2) memory_.finished_warps[thread()] = 0;
     for (;;) {
-      const Kind kind = next_kind();
-      if (kind == Kind::none) return;
-      if (kind == Kind::diagonal) {
-        run_task_function<Kind::diagonal>();
-      } else if (kind == Kind::panel) {
-        run_task_function<Kind::panel>();
+      const TaskKind kind = next_kind();
+      if (kind == TaskKind::none) return;
+      if (kind == TaskKind::diagonal) {
+        run_task_function<TaskKind::diagonal>();
+      } else if (kind == TaskKind::panel) {
+        run_task_function<TaskKind::panel>();
       } else {
-        run_task_function<Kind::update>();
+        run_task_function<TaskKind::update>();
       }
     }
   }
   /// Takes the next ticket and stores its task in shared memory. Waits until all earlier updates of the tiles
   /// that the task changes are complete.
-  __device__ __forceinline__ Kind next() {
+  __device__ __forceinline__ TaskKind next() {
     if (warp() == 0) {
       if (thread() == 0) {
         memory_.task = memory_.schedule.task(atomicAdd(global(arguments_.ticket), 1u) + 1);
       }
       __syncwarp();
-      if (memory_.task.kind != Kind::none) await_result(memory_.task);
+      if (memory_.task.kind != TaskKind::none) await_result(memory_.task);
     }
     __syncthreads();
     return memory_.task.kind;
   }
   /// Runs the task in shared memory.
-  template <Kind kind>
+  template <TaskKind kind>
   __device__ __forceinline__ void run_task() {
     const Task task = memory_.task;
-    if constexpr (kind == Kind::diagonal) {
+    if constexpr (kind == TaskKind::diagonal) {
       diagonal(task);
-    } else if constexpr (kind == Kind::panel) {
+    } else if constexpr (kind == TaskKind::panel) {
       panel(task);
     } else {
       update(task);
@@ -107,14 +107,14 @@ class Worker {
  private:
   /// Takes the next task. In double, next() and the tasks are separate functions: one inlined function would
   /// spill registers in its loops.
-  __device__ __forceinline__ Kind next_kind() {
+  __device__ __forceinline__ TaskKind next_kind() {
     if constexpr (sizeof(T) == sizeof(double)) {
       return next_task<T, GroupsPerUpdate>();
     } else {
       return next();
     }
   }
-  template <Kind kind>
+  template <TaskKind kind>
   __device__ __forceinline__ void run_task_function() {
     if constexpr (sizeof(T) == sizeof(double)) {
       tiles::run_task_function<T, GroupsPerUpdate, kind>();
@@ -126,20 +126,21 @@ class Worker {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first tile column whose operand tiles may be unfinished when the products begin (Gate polls
-  /// them). In an update with several groups, it is the first column of the last group, because
+  /// Returns the first tile column whose operand tiles may be unfinished when the products begin (ReadyTiles
+  /// polls them). In an update with several groups, it is the first column of the last group, because
   /// is_result_ready() tests the other groups.
-  __device__ static int first_polled(const Task& task) {
-    return task.kind == Kind::update && task.to - task.from > group_columns ? task.to - group_columns
-                                                                            : task.from;
+  __device__ static int first_polled_column(const Task& task) {
+    return task.kind == TaskKind::update && task.k_end - task.k_begin > group_columns
+               ? task.k_end - group_columns
+               : task.k_begin;
   }
 
   /// Returns the address of the state of an operand tile in tile column `column`. The number lane % 4 selects
   /// the tile: 0 and 1 are the two tiles of the left operand, 2 and 3 those of the right operand. Returns
   /// null if the task does not multiply this column.
   __device__ const unsigned* operand_state(const Task& task, int column) const {
-    if (column >= task.to) return nullptr;
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
+    if (column >= task.k_end) return nullptr;
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     const int row =
         lane() % 4 < 2 ? task_tiles.row_of(lane() % 2) : task_tiles.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
     return arguments_.state(row, column);
@@ -148,92 +149,94 @@ class Worker {
     return state == nullptr || simt::load_acquire(state) == finished;
   }
 
-  /// Tracks which operand tiles of a product are finished (here called *open*: they may be read), one group
+  /// Tracks which operand tiles of a product are ready (finished, so that they may be read), one group
   /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: four operand
   /// tiles (operand_state) in 8 columns. A parameter `tile_column` is counted from task.from.
-  class Gate {
+  class ReadyTiles {
    public:
-    /// @param open_mask the open tiles of the first polled group, one bit per lane
-    __device__ Gate(const Worker& worker, const Task& task, unsigned open_mask)
-        : worker_(worker),
-          state_(worker.operand_state(task, first_polled(task) + lane() / 4)),
-          open_mask_(open_mask),
-          open_columns_(first_polled(task) - task.from),
-          columns_left_(task.to - first_polled(task) - group_columns) {}
-    __device__ bool all_are_open() const { return open_mask_ == ~0u && columns_left_ <= 0; }
-    __device__ bool is_open(int tile_column) const {
+    /// @param ready_mask the ready tiles of the first polled group, one bit per lane
+    __device__ ReadyTiles(const TaskExecutor& executor, const Task& task, unsigned ready_mask)
+        : executor_(executor),
+          state_(executor.operand_state(task, first_polled_column(task) + lane() / 4)),
+          ready_mask_(ready_mask),
+          ready_columns_(first_polled_column(task) - task.k_begin),
+          columns_left_(task.k_end - first_polled_column(task) - group_columns) {}
+    __device__ bool all_are_ready() const { return ready_mask_ == ~0u && columns_left_ <= 0; }
+    __device__ bool is_ready(int tile_column) const {
       // The mask has four bits per column, one per operand tile.
-      return tile_column < open_columns_ ||
-             (tile_column < open_columns_ + group_columns &&
-              (open_mask_ >> 4 * (tile_column - open_columns_) & 0b1111u) == 0b1111u);
+      return tile_column < ready_columns_ ||
+             (tile_column < ready_columns_ + group_columns &&
+              (ready_mask_ >> 4 * (tile_column - ready_columns_) & 0b1111u) == 0b1111u);
     }
-    /// Waits until all operand tiles of a column are open. Contains a barrier of the thread block.
+    /// Waits until all operand tiles of a column are ready. Contains a barrier of the thread block.
     __device__ void wait_for(int tile_column) {
       if (warp() == 0) {
-        for (int polls = 0; !is_open(tile_column); ++polls) {
+        for (int polls = 0; !is_ready(tile_column); ++polls) {
           poll();
-          if (worker_.times_out(polls)) open_mask_ = ~0u;
+          if (executor_.times_out(polls)) ready_mask_ = ~0u;
         }
-        if (lane() == 0) worker_.memory_.open_masks[3] = open_mask_;  // other warps may still read element 2
+        if (lane() == 0)
+          executor_.memory_.ready_masks[3] = ready_mask_;  // other warps may still read element 2
       }
       __syncthreads();
-      open_mask_ = worker_.memory_.open_masks[3];
+      ready_mask_ = executor_.memory_.ready_masks[3];
       advance();
     }
     /// Called once per k slice p. Polls if `polls` is true, i.e. if copies of later slices have not started
-    /// yet. Passes the mask of open tiles to all threads. Contains a barrier of the thread block.
-    __device__ void poll_gate(int p, bool polls) {
-      if (all_are_open()) return __syncthreads();
-      unsigned& open_word = worker_.memory_.open_masks[p % 2];
+    /// yet. Passes the mask of ready tiles to all threads. Contains a barrier of the thread block.
+    __device__ void poll_for_slice(int p, bool polls) {
+      if (all_are_ready()) return __syncthreads();
+      unsigned& ready_word = executor_.memory_.ready_masks[p % 2];
       if (warp() == 0) {
         if (polls) poll();
-        if (lane() == 0) open_word = open_mask_;
+        if (lane() == 0) ready_word = ready_mask_;
       }
       __syncthreads();
-      open_mask_ = open_word;
+      ready_mask_ = ready_word;
       advance();
     }
-    /// Polls once and returns the mask of open tiles. Called by the first warp only.
-    __device__ unsigned poll() { return open_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
+    /// Polls once and returns the mask of ready tiles. Called by the first warp only.
+    __device__ unsigned poll() { return ready_mask_ = __ballot_sync(0xffffffffu, is_finished(state_)); }
 
    private:
-    /// Moves on to the next group if all tiles of the polled group are open.
+    /// Moves on to the next group if all tiles of the polled group are ready.
     __device__ void advance() {
-      if (open_mask_ != ~0u || columns_left_ <= 0) return;
-      open_mask_ = 0;
-      open_columns_ += group_columns;
-      state_ = lane() / 4 < columns_left_ ? state_ + group_columns * worker_.arguments_.states_ld : nullptr;
+      if (ready_mask_ != ~0u || columns_left_ <= 0) return;
+      ready_mask_ = 0;
+      ready_columns_ += group_columns;
+      state_ = lane() / 4 < columns_left_ ? state_ + group_columns * executor_.arguments_.states_ld : nullptr;
       columns_left_ -= group_columns;
     }
 
-    const Worker& worker_;
+    const TaskExecutor& executor_;
     const unsigned* state_;
-    unsigned open_mask_;
-    int open_columns_;  ///< number of columns before the polled group; all their tiles are open
-    int columns_left_;  ///< number of columns after the polled group
+    unsigned ready_mask_;
+    int ready_columns_;  ///< number of columns before the polled group; all their tiles are ready
+    int columns_left_;   ///< number of columns after the polled group
   };
 
   /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Also polls the
-  /// operands; the resulting mask is Gate's start value.
+  /// operands; the resulting mask is the start value of ReadyTiles.
   __device__ void await_result(const Task& task) const {
-    Gate gate(*this, task, /*open_mask=*/0);
+    ReadyTiles ready_tiles(*this, task, /*ready_mask=*/0);
     for (int polls = 0;; ++polls) {
       const bool ready = is_result_ready(task);
-      const unsigned open = gate.poll();
-      if (lane() == 0) memory_.open_masks[2] = open;
+      const unsigned open = ready_tiles.poll();
+      if (lane() == 0) memory_.ready_masks[2] = open;
       if (ready || times_out(polls)) return;
     }
   }
   /// Returns true to all lanes of a warp if all earlier updates of the task's tiles are complete and the
-  /// operands left of first_polled() are finished. Stored states are smaller by 1 (LaunchArguments::states).
+  /// operands left of first_polled_column() are finished. Stored states are smaller by 1
+  /// (LaunchArguments::states).
   __device__ bool is_result_ready(const Task& task) const {
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
-    const unsigned required = static_cast<unsigned>(task.from / group_columns);
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
+    const unsigned required = static_cast<unsigned>(task.k_begin / group_columns);
     bool ready =
         lane() >= 4 || !task_tiles.is_changed(lane()) ||
         simt::load_acquire(arguments_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane()))) + 1 >=
             required;
-    for (int first = task.from; first < first_polled(task); first += group_columns) {
+    for (int first = task.k_begin; first < first_polled_column(task); first += group_columns) {
       ready = ready && is_finished(operand_state(task, first + lane() / 4));
     }
     return __all_sync(0xffffffffu, ready) != 0;
@@ -242,7 +245,7 @@ class Worker {
   /// 0 polls for the next task.
   __device__ void set_states(const Task& task, unsigned state) const {
     __syncthreads();
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     if (warp() == 3 && lane() < 4 && task_tiles.is_changed(lane())) {
       simt::store_release(arguments_.state(task_tiles.row_of(lane()), task_tiles.column_of(lane())), state);
     }
@@ -250,7 +253,7 @@ class Worker {
   }
 
   /// Returns the object that copies diagonal tile j from its mailbox to shared memory.
-  __device__ __forceinline__ TriangleReceiver<T, Worker> receiver_of(int j) const {
+  __device__ __forceinline__ TriangleReceiver<T, TaskExecutor> receiver_of(int j) const {
     return {*this, arguments_.mailbox(j), memory_.triangle(), memory_.inverses()};
   }
 
@@ -259,9 +262,9 @@ class Worker {
   /// that begins with C would round each product to C's magnitude. Callers negate the result.
   template <int Rows, int Columns, int SquaresDown>
   __device__ __forceinline__ void compute_sum_minus_c(TileProduct<T, Rows, Columns, SquaresDown>& product,
-                                                      const Task& task, const Tiles& task_tiles) {
-    const int rows = task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order;
-    const int columns = task_tiles.next_column == task_tiles.column ? tile_order : 2 * tile_order;
+                                                      const Task& task, const TaskTiles& task_tiles) {
+    const int rows = task_tiles.second_row == task_tiles.row ? tile_order : 2 * tile_order;
+    const int columns = task_tiles.second_column == task_tiles.column ? tile_order : 2 * tile_order;
     const T* const c = arguments_.tile(task_tiles.row, task_tiles.column);
     T c_elements[2 * product.pairs];
     int e = 0;
@@ -280,20 +283,20 @@ class Worker {
   }
   /// Computes the sum of a task's products. Calls on_first_slice() when the first k slice has arrived.
   template <class Product, class OnFirstSlice>
-  __device__ __forceinline__ void add_products(Product& product, const Task& task, const Tiles& task_tiles,
-                                               OnFirstSlice on_first_slice) {
+  __device__ __forceinline__ void add_products(Product& product, const Task& task,
+                                               const TaskTiles& task_tiles, OnFirstSlice on_first_slice) {
     product.clear();
-    Gate gate(*this, task, memory_.open_masks[2]);
-    const Operand<T> a{arguments_.tile(task_tiles.row, task.from),
-                       task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order};
-    const Operand<T> b{arguments_.tile(task_tiles.column, task.from),
-                       task_tiles.next_column == task_tiles.column ? tile_order : 2 * tile_order};
-    product.template add_tiles<stages>(memory_.storage, a, b, arguments_.ld, task.to - task.from, gate,
-                                       on_first_slice);
+    ReadyTiles ready_tiles(*this, task, memory_.ready_masks[2]);
+    const Operand<T> a{arguments_.tile(task_tiles.row, task.k_begin),
+                       task_tiles.second_row == task_tiles.row ? tile_order : 2 * tile_order};
+    const Operand<T> b{arguments_.tile(task_tiles.column, task.k_begin),
+                       task_tiles.second_column == task_tiles.column ? tile_order : 2 * tile_order};
+    product.template add_tiles<stages>(memory_.storage, a, b, arguments_.ld, task.k_end - task.k_begin,
+                                       ready_tiles, on_first_slice);
   }
 
   __device__ __forceinline__ void update(const Task& task) {
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * tile_order, 2 * tile_order, 4> product;
     add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -305,7 +308,7 @@ class Worker {
         subtract_sums(product, arguments_.tile(task.i, task.j), arguments_.ld,
                       task_tiles.row_of(tile) == task_tiles.column_of(tile));
       }
-      set_states(task, static_cast<unsigned>(task.to / group_columns) - 1);
+      set_states(task, static_cast<unsigned>(task.k_end / group_columns) - 1);
     }
   }
   /// Adds an update's negated sums to the matrix by bulk copies, and sets the tiles' states. Two warps
@@ -313,7 +316,7 @@ class Worker {
   /// are adjacent, so that one range of rows describes them.
   template <class Product>
   __device__ __forceinline__ void subtract_by_bulk_copies(Product& product, const Task& task,
-                                                          const Tiles& task_tiles) {
+                                                          const TaskTiles& task_tiles) {
     static_assert(2 * tile_order * sums_stride <= SharedStorage<T, GroupsPerUpdate>::elements);
     double* const sums = memory_.storage;
     store_negated(product, sums);
@@ -331,14 +334,14 @@ class Worker {
           1) {  // the other warp of the column is done too
         for (int i = begin; i < end; ++i) {
           simt::store_release(arguments_.state(task_tiles.row + i, j),
-                              static_cast<unsigned>(task.to / group_columns) - 1);
+                              static_cast<unsigned>(task.k_end / group_columns) - 1);
         }
       }
     }
     __syncwarp();  // the lanes leave the task's function together
   }
   /// Prefetches to L2 the 2 x 2 tiles that an update changes, unless it does not change the last of them.
-  __device__ __forceinline__ void prefetch_result(const Task& task, const Tiles& task_tiles) {
+  __device__ __forceinline__ void prefetch_result(const Task& task, const TaskTiles& task_tiles) {
     if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * tile_order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = arguments_.tile(task.i, task.j);
@@ -347,7 +350,7 @@ class Worker {
     }
   }
   __device__ __forceinline__ void panel(const Task& task) {
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * tile_order, tile_order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
     constexpr int stride = stride_of<T>(2 * tile_order);
@@ -355,7 +358,7 @@ class Worker {
       memory_.solved()[column * stride + row] = -first;
       memory_.solved()[column * stride + row + 1] = -second;
     });
-    const int rows = task_tiles.next_row == task_tiles.row ? tile_order : 2 * tile_order;
+    const int rows = task_tiles.second_row == task_tiles.row ? tile_order : 2 * tile_order;
     T* const c = arguments_.tile(task.i, task.j);
     __syncthreads();
     RowSolver<T, stride> solver(memory_.solved(), product.registers());
@@ -374,7 +377,7 @@ class Worker {
 
   __device__ __forceinline__ void diagonal(const Task& task) {
     const int j = task.j;
-    const Tiles task_tiles(task, arguments_.rows, arguments_.columns);
+    const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, tile_order, 2 * tile_order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
     // Element columns 0 to 63 of the product belong to A(j, j - 1), columns 64 to 127 to A(j, j). If j is 0,
@@ -451,18 +454,18 @@ class Worker {
   SharedStorage<T, GroupsPerUpdate>& memory_;
 };
 
-template <class T, int GroupsPerUpdate, Kind kind>
+template <class T, int GroupsPerUpdate, TaskKind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function() {
   SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
   const LaunchArguments<T> arguments = memory.arguments;
-  Worker<T, GroupsPerUpdate>(arguments, memory).template run_task<kind>();
+  TaskExecutor<T, GroupsPerUpdate>(arguments, memory).template run_task<kind>();
 }
 
 template <class T, int GroupsPerUpdate>
-__device__ GAUSSWEEP_NOINLINE Kind next_task() {
+__device__ GAUSSWEEP_NOINLINE TaskKind next_task() {
   SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
   const LaunchArguments<T> arguments = memory.arguments;
-  return Worker<T, GroupsPerUpdate>(arguments, memory).next();
+  return TaskExecutor<T, GroupsPerUpdate>(arguments, memory).next();
 }
 
 /// Factors the columns of one launch (see the top of this file).
@@ -474,7 +477,7 @@ __global__ void __launch_bounds__(threads, 1) factor_chain(LaunchArguments<T> ar
   SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
   if (threadIdx.x == 0) memory.arguments = arguments;
   __syncthreads();
-  Worker<T, GroupsPerUpdate>(arguments, memory).work();
+  TaskExecutor<T, GroupsPerUpdate>(arguments, memory).work();
 #endif
 }
 

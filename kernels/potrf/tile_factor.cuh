@@ -18,7 +18,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 /// Leading dimensions in shared memory of a triangle and of the inverse of an 8 x 8 diagonal tile.
 constexpr int triangle_stride = tile_order + 2;
 constexpr int inverse_stride = lu::inverse_stride;
-constexpr int inverses_in_shared = tile_order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
+constexpr int shared_inverse_elements =
+    tile_order * inverse_stride;  ///< elements of a triangle's 8 x 8 inverses
 /// Every diagonal tile has a mailbox in global memory. The thread block that factors the tile stores it
 /// there, and the thread blocks that solve for the tiles below read it. The mailbox holds the columns of the
 /// factored tile. The columns of the inverses of the 8 x 8 diagonal tiles follow from element

@@ -42,7 +42,7 @@ template <class T, int GroupsPerUpdate>
 struct SharedStorage {
   static constexpr int elements = stages * TileProduct<T, 2 * tile_order, 2 * tile_order, 4>::slice_elements;
   static_assert(tile_order * stride_of<T>(2 * tile_order) + tile_order * triangle_stride +
-                        inverses_in_shared <=
+                        shared_inverse_elements <=
                     elements,
                 "after the products, the solver's data replace the k slices");
   alignas(16) T storage[elements];
@@ -51,10 +51,10 @@ struct SharedStorage {
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
   unsigned finished_warps[2];  ///< per column of tiles, the number of warps that have added their sums
-  /// Masks of finished operand tiles (Gate in tile_chain.cuh), one bit per tile. Elements 0 and 1 serve even
-  /// and odd k slices, so that a slow warp can still read the previous mask. Element 2 is the mask at the
-  /// start of a task, element 3 the one after a wait.
-  unsigned open_masks[4];
+  /// Masks of finished operand tiles (ReadyTiles in tile_chain.cuh), one bit per tile. Elements 0 and 1 serve
+  /// even and odd k slices, so that a slow warp can still read the previous mask. Element 2 is the mask at
+  /// the start of a task, element 3 the one after a wait.
+  unsigned ready_masks[4];
 
   // After the products, the data of a solve replace the k slices.
   /// Returns the 64 or 128 rows to solve, with leading dimension stride_of(number of rows).

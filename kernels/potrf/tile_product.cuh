@@ -171,18 +171,21 @@ struct TileProduct {
       }
       commit();
     }
-    static constexpr int pack = 16 / static_cast<int>(sizeof(T));            ///< elements per copy
-    static constexpr int count_a = Rows * depth / pack / threads;            ///< copies per thread of A
+    static constexpr int pack = 16 / static_cast<int>(sizeof(T));  ///< elements per copy
+    static constexpr int copies_per_thread_of_a = Rows * depth / pack / threads;
     static constexpr int count = (Rows + Columns) * depth / pack / threads;  ///< copies per thread of A and B
     /// Instead of start(), the caller may start copies 0 to count - 1 itself and then call commit(). The
     /// source of copy i is from(i), its destination is element offset(i) of the slice.
     __device__ __forceinline__ const T* from(int i) const {
-      return i < count_a ? a_ + i * step<Rows> * ld_ : b_ + (i - count_a) * step<Columns> * ld_;
+      return i < copies_per_thread_of_a ? a_ + i * step<Rows> * ld_
+                                        : b_ + (i - copies_per_thread_of_a) * step<Columns> * ld_;
     }
     __device__ __forceinline__ static int offset(int i) {
-      return i < count_a ? (column<Rows>() + i * step<Rows>)*stride_a + row<Rows>()
-                         : depth * stride_a + (column<Columns>() + (i - count_a) * step<Columns>)*stride_b +
-                               row<Columns>();
+      return i < copies_per_thread_of_a
+                 ? (column<Rows>() + i * step<Rows>)*stride_a + row<Rows>()
+                 : depth * stride_a +
+                       (column<Columns>() + (i - copies_per_thread_of_a) * step<Columns>)*stride_b +
+                       row<Columns>();
     }
     __device__ __forceinline__ void commit() {
       simt::end_copy_group();
@@ -367,25 +370,26 @@ struct TileProduct {
   /// memory. Calls on_first_slice() when the first slice has arrived. Ends with a barrier of the thread
   /// block.
   ///
-  /// `gate` (Worker::Gate) tracks which tiles may be read. All threads of the thread block get the same
-  /// answers:
-  ///   is_open(column)       returns true if tile column `column` of both operands may be read
-  ///   all_are_open()        returns true if all columns may be read
+  /// `ready_tiles` (TaskExecutor::ReadyTiles) tracks which tiles may be read. All threads of the thread block
+  /// get the same answers:
+  ///   is_ready(column)       returns true if tile column `column` of both operands may be read
+  ///   all_are_ready()        returns true if all columns may be read
   ///   wait_for(column)      waits until the column may be read; has a barrier of the thread block
-  ///   poll_gate(p, polls)   is called once per slice p; polls if `polls`; has a barrier of the thread block
-  template <int Stages, class Gate, class OnFirstSlice>
+  ///   poll_for_slice(p, polls)   is called once per slice p; polls if `polls`; has a barrier of the thread
+  ///   block
+  template <int Stages, class ReadyTiles, class OnFirstSlice>
   __device__ __forceinline__ void add_tiles(T* memory, const Operand<T>& a, const Operand<T>& b,
-                                            std::int64_t ld, int tiles, Gate& gate,
+                                            std::int64_t ld, int tiles, ReadyTiles& ready_tiles,
                                             OnFirstSlice on_first_slice) {
     const int count = tiles * slices_per_tile;
     int started = 0;  // number of slices whose copies have been started
     SliceCopies copies(a, b, ld);
     const auto can_start = [&](int end) {
-      return started < count && started < end && gate.is_open(started / slices_per_tile);
+      return started < count && started < end && ready_tiles.is_ready(started / slices_per_tile);
     };
     // Waits until slice p has arrived for all threads, and all threads have read slice p - 2.
     const auto await_slice = [&](int p) {
-      if (started == p) gate.wait_for(p / slices_per_tile);
+      if (started == p) ready_tiles.wait_for(p / slices_per_tile);
       while (can_start(p + Stages - 1)) {
         copies.start(memory + started % Stages * slice_elements);
         ++started;
@@ -398,7 +402,7 @@ struct TileProduct {
       } else {
         simt::await_copy_groups<2>();
       }
-      gate.poll_gate(p, started < count);
+      ready_tiles.poll_for_slice(p, started < count);
     };
     if (count == 0) return __syncthreads();
     await_slice(0);
@@ -411,7 +415,7 @@ struct TileProduct {
       // This loop runs until all tiles may be read. The next loop does not poll, which saves a tenth of the
       // products' time.
       GAUSSWEEP_ROLLED
-      for (; p < count && !(started == p + Stages - 1 && gate.all_are_open()); ++p) {
+      for (; p < count && !(started == p + Stages - 1 && ready_tiles.all_are_ready()); ++p) {
         const bool copies_next = started == p + Stages - 1 && can_start(p + Stages);
         const auto on_copied = [&] {
           if (!copies_next) return;

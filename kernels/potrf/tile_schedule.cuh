@@ -7,22 +7,22 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int group_columns = 8;  ///< tile columns per group; an update subtracts products of whole groups
-constexpr int min_share = 16;     ///< the minimum number of a group's deferred updates in one step
+constexpr int min_deferred_per_step = 16;  ///< the minimum number of a group's deferred updates in one step
 
 /// The kinds of tasks (tile_chain.cuh); `none` means that no task is left.
-enum class Kind { none, diagonal, panel, update };
+enum class TaskKind { none, diagonal, panel, update };
 /// One task of a thread block.
 struct Task {
-  Kind kind;
-  int i, j;      ///< row and column of the first changed tile; a diagonal task changes (j, j - 1), too
-  int from, to;  ///< the product of tile columns [from, to) is subtracted
+  TaskKind kind;
+  int i, j;            ///< row and column of the first changed tile; a diagonal task changes (j, j - 1), too
+  int k_begin, k_end;  ///< the product of tile columns [k_begin, k_end) is subtracted
 };
 
 /// Returns the number of pairs of tiles in `count` tiles; the last pair may have only one tile.
 __host__ __device__ constexpr int pairs(int count) {
   return (count + 1) / 2;
 }
-__host__ __device__ constexpr int sum_up_to(int count) {
+__host__ __device__ constexpr int triangular_number(int count) {
   return count * (count + 1) / 2;
 }
 
@@ -50,7 +50,7 @@ class Schedule {
   __host__ __device__ Task task(unsigned ticket) {
     while (ticket - first_ticket_ >= static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_)) {
       first_ticket_ += static_cast<unsigned>(diagonal_ + panels_ + required_ + deferred_);
-      if (++step_ > columns_) return {Kind::none, 0, 0, 0, 0};
+      if (++step_ > columns_) return {TaskKind::none, 0, 0, 0, 0};
       begin_step();
     }
     int number = static_cast<int>(ticket - first_ticket_);
@@ -58,7 +58,7 @@ class Schedule {
     // earlier columns.
     const int first_column = min_of((step_ - 1) / group_columns * group_columns, tail_begin_);
     if (number < diagonal_)
-      return {Kind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
+      return {TaskKind::diagonal, step_, step_, step_ > 0 ? first_column : 0, max_of(step_ - 1, 0)};
     number -= diagonal_;
     // The first step of a group runs panels, required updates and deferred updates, in this order. The other
     // steps run deferred updates, then panels.
@@ -66,7 +66,7 @@ class Schedule {
     if (deferred_first && number < deferred_) return deferred_update(number);
     if (deferred_first) number -= deferred_;
     if (number < panels_) {
-      return {Kind::panel, first_panel_row() + 2 * number, step_ - 1, first_column, step_ - 1};
+      return {TaskKind::panel, first_panel_row() + 2 * number, step_ - 1, first_column, step_ - 1};
     }
     number -= panels_;
     if (number < required_) return in_columns(number, step_, step_ - group_columns, step_);
@@ -81,8 +81,8 @@ class Schedule {
   /// Returns the number of update tasks that change the group of columns beginning at `column`. Each pair of
   /// columns has one update less than the pair before.
   __host__ __device__ int updates(int column) const {
-    return sum_up_to(pairs(rows_) - column / 2) -
-           sum_up_to(pairs(rows_) - pairs(min_of(column + group_columns, columns_)));
+    return triangular_number(pairs(rows_) - column / 2) -
+           triangular_number(pairs(rows_) - pairs(min_of(column + group_columns, columns_)));
   }
   /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
   /// When the tail begins, deferred updates change all later groups.
@@ -103,7 +103,8 @@ class Schedule {
       for (int column = current_group() + group_columns; column < columns_; column += column_step())
         group_deferred_ += updates(column);
     }
-    const int step_share = max_of((group_deferred_ + group_columns - 1) / group_columns, min_share);
+    const int step_share =
+        max_of((group_deferred_ + group_columns - 1) / group_columns, min_deferred_per_step);
     first_deferred_ = step_share * (step_ - current_group());
     deferred_ = max_of(min_of(group_deferred_ - first_deferred_, step_share), 0);
   }
@@ -129,7 +130,7 @@ class Schedule {
   __host__ __device__ Task in_columns(int number, int column, int from, int to) const {
     for (;; column += 2) {
       const int count = pairs(rows_ - column);
-      if (number < count) return {Kind::update, column + 2 * number, column, from, to};
+      if (number < count) return {TaskKind::update, column + 2 * number, column, from, to};
       number -= count;
     }
   }
@@ -144,7 +145,7 @@ class Schedule {
       row += number / max_per_row;
       number %= max_per_row;
     }
-    return {Kind::update, column + 2 * row, column + 2 * number, from, to};
+    return {TaskKind::update, column + 2 * row, column + 2 * number, from, to};
   }
 
   int rows_, columns_;
@@ -158,20 +159,20 @@ class Schedule {
 };
 
 /// The two rows and two columns of tiles that a task works on. is_changed() selects the tiles that it
-/// changes. If there is only one row or column, next_row or next_column repeats it.
-struct Tiles {
-  int row, next_row, column, next_column;
+/// changes. If there is only one row or column, second_row or second_column repeats it.
+struct TaskTiles {
+  int row, second_row, column, second_column;
   int excluded_diagonal;  ///< the diagonal tile that a diagonal task updates instead, or -1
 
-  __host__ __device__ Tiles(const Task& task, int rows, int columns)
+  __host__ __device__ TaskTiles(const Task& task, int rows, int columns)
       : row(task.i),
-        next_row(task.kind != Kind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
-        column(task.kind == Kind::diagonal && task.j > 0 ? task.j - 1 : task.j),
-        next_column(task.kind == Kind::update && task.j + 1 < columns ? task.j + 1 : task.j),
-        excluded_diagonal(task.kind == Kind::update ? task.to : -1) {}
+        second_row(task.kind != TaskKind::diagonal && task.i + 1 < rows ? task.i + 1 : task.i),
+        column(task.kind == TaskKind::diagonal && task.j > 0 ? task.j - 1 : task.j),
+        second_column(task.kind == TaskKind::update && task.j + 1 < columns ? task.j + 1 : task.j),
+        excluded_diagonal(task.kind == TaskKind::update ? task.k_end : -1) {}
   /// Return the row and the column of tile k of the four tiles: k % 2 selects the row, k / 2 the column.
-  __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : next_row; }
-  __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : next_column; }
+  __host__ __device__ int row_of(int k) const { return k % 2 == 0 ? row : second_row; }
+  __host__ __device__ int column_of(int k) const { return k / 2 == 0 ? column : second_column; }
   /// Returns true if the task changes tile k: the tile is in the lower triangle, and no other k names the
   /// same tile.
   __host__ __device__ bool is_changed(int k) const {

@@ -29,33 +29,34 @@ float max_condition_cholesky(std::int64_t n) {
   return std::min(static_cast<float>(n), 32.0f);
 }
 
-/// The number of prefetched tiles for R right-hand sides, limited by the registers.
-template <class T, int R>
-constexpr int prefetched_tiles = sizeof(T) == 4 && R == 1   ? 3
-                                 : sizeof(T) == 8 && R == 8 ? 1
-                                                            : 2;
+/// The number of prefetched tiles for RhsPerGroup right-hand sides, limited by the registers.
+template <class T, int RhsPerGroup>
+constexpr int prefetched_tiles = sizeof(T) == 4 && RhsPerGroup == 1   ? 3
+                                 : sizeof(T) == 8 && RhsPerGroup == 8 ? 1
+                                                                      : 2;
 
 /// Launches the kernel. The groups of right-hand sides share the multiprocessors equally.
 /// @param items number of block rows of all sweeps, plus 1 for row exchanges
-template <class T, int R, bool Paired, bool Transposed>
+template <class T, int RhsPerGroup, bool Paired, bool Transposed>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
-  const int groups = (arguments.nrhs + R - 1) / R;
+  const int groups = (arguments.nrhs + RhsPerGroup - 1) / RhsPerGroup;
   const int blocks_per_group = std::max(simt::multiprocessors(context) / groups, 1);
   const dim3 grid(static_cast<unsigned>(std::min(items, blocks_per_group)), static_cast<unsigned>(groups));
-  simt::launch(context, chain::solve_chain<T, R, prefetched_tiles<T, R>, Paired, Transposed>, grid,
+  simt::launch(context,
+               chain::solve_chain<T, RhsPerGroup, prefetched_tiles<T, RhsPerGroup>, Paired, Transposed>, grid,
                dim3(chain::threads), 0, arguments);
 }
 
-template <class T, int R>
+template <class T, int RhsPerGroup>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items, vendor::Op op) {
   const bool paired =
       reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
   if (op == vendor::Op::transpose) {
-    paired ? launch_chain<T, R, /*Paired=*/true, /*Transposed=*/true>(context, arguments, items)
-           : launch_chain<T, R, /*Paired=*/false, /*Transposed=*/true>(context, arguments, items);
+    paired ? launch_chain<T, RhsPerGroup, /*Paired=*/true, /*Transposed=*/true>(context, arguments, items)
+           : launch_chain<T, RhsPerGroup, /*Paired=*/false, /*Transposed=*/true>(context, arguments, items);
   } else {
-    paired ? launch_chain<T, R, /*Paired=*/true, /*Transposed=*/false>(context, arguments, items)
-           : launch_chain<T, R, /*Paired=*/false, /*Transposed=*/false>(context, arguments, items);
+    paired ? launch_chain<T, RhsPerGroup, /*Paired=*/true, /*Transposed=*/false>(context, arguments, items)
+           : launch_chain<T, RhsPerGroup, /*Paired=*/false, /*Transposed=*/false>(context, arguments, items);
   }
 }
 
@@ -66,21 +67,21 @@ void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, vo
   const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), /*both_triangles=*/arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
   const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };
-  arguments.blocks = static_cast<int>((arguments.n + chain::block_order - 1) / chain::block_order);
-  arguments.control = reinterpret_cast<chain::Control*>(bytes);
+  arguments.block_rows = static_cast<int>((arguments.n + chain::block_order - 1) / chain::block_order);
+  arguments.counters = reinterpret_cast<chain::GroupCounters*>(bytes);
   for (int s = 0; s < arguments.sweeps; ++s) {
-    arguments.sweep[s].segments = segments(s);
-    arguments.sweep[s].source = s > 0 ? segments(s - 1) : nullptr;
+    arguments.sweep[s].answer_segments = segments(s);
+    arguments.sweep[s].rhs_segments = s > 0 ? segments(s - 1) : nullptr;
     arguments.sweep[s].stores_answer = s + 1 == arguments.sweeps;
   }
   if (arguments.pivots != nullptr) {
-    arguments.sources = reinterpret_cast<int*>(bytes + layout.sources());
-    arguments.permuted = segments(2);
-    arguments.sweep[0].source = arguments.permuted;
+    arguments.source_rows = reinterpret_cast<int*>(bytes + layout.source_rows());
+    arguments.permuted_rhs = segments(2);
+    arguments.sweep[0].rhs_segments = arguments.permuted_rhs;
   }
   arguments.group_bytes = layout.group_bytes();
   arguments.max_polls = max_polls;
-  const int items = arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
+  const int items = arguments.sweeps * arguments.block_rows + (arguments.pivots != nullptr ? 1 : 0);
   T* const b = arguments.b;
   const std::int64_t rhs_per_launch = layout.groups_per_launch * layout.rhs_per_group;
   for (std::int64_t first_rhs = 0; first_rhs < nrhs; first_rhs += rhs_per_launch) {
@@ -126,9 +127,9 @@ namespace {
 /// Solves with both triangles of `a`, first with the lower one.
 /// @param unit_lower true if the lower triangle has a unit diagonal
 template <class T>
-void solve_both(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld,
-                bool unit_lower, const int* pivots, T* b, std::int64_t ldb, float max_uncorrected_condition,
-                void* workspace, int* info) {
+void solve_both_triangles(Context& context, std::int64_t n, std::int64_t nrhs, const T* a, std::int64_t ld,
+                          bool unit_lower, const int* pivots, T* b, std::int64_t ldb,
+                          float max_uncorrected_condition, void* workspace, int* info) {
   LaunchArguments<T> arguments{};
   arguments.n = n;
   arguments.sweeps = 2;
@@ -150,15 +151,16 @@ template <class T>
 void solve_lu(Context& context, std::int64_t n, std::int64_t nrhs, const T* lu, std::int64_t ld,
               const int* pivots, T* b, std::int64_t ldb, void* workspace, int* info) {
   constexpr bool unit_lower = true;
-  solve_both(context, n, nrhs, lu, ld, unit_lower, pivots, b, ldb, max_condition_lu(n), workspace, info);
+  solve_both_triangles(context, n, nrhs, lu, ld, unit_lower, pivots, b, ldb, max_condition_lu(n), workspace,
+                       info);
 }
 
 template <class T>
 void solve_cholesky(Context& context, std::int64_t n, std::int64_t nrhs, const T* l, std::int64_t ld, T* b,
                     std::int64_t ldb, void* workspace, int* info) {
   constexpr bool unit_lower = false;
-  solve_both(context, n, nrhs, l, ld, unit_lower, static_cast<const int*>(nullptr), b, ldb,
-             max_condition_cholesky(n), workspace, info);
+  solve_both_triangles(context, n, nrhs, l, ld, unit_lower, static_cast<const int*>(nullptr), b, ldb,
+                       max_condition_cholesky(n), workspace, info);
 }
 
 template void solve_triangle<float>(Context&, Uplo, vendor::Diagonal, std::int64_t, std::int64_t,

@@ -42,44 +42,44 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace chain {
 
 /// The counters of a group. A thread block takes items of work. An item is one block row of a sweep, or all
-/// row exchanges. All bits of the counters are set before the launch, so that `ticket` and `done` start at
-/// -1.
-struct Control {
-  unsigned ticket;         ///< the last ticket that was taken; tickets are indices of items
-  unsigned done;           ///< number of finished items, minus 1
-  unsigned zero_diagonal;  ///< the smallest i, from 1, with a(i, i) = 0
-  unsigned timed_out;      ///< 0 after a wait has timed out, else all bits set
+/// row exchanges. All bits of the counters are set before the launch, so that `ticket` and `finished_items`
+/// start at -1.
+struct GroupCounters {
+  unsigned ticket;          ///< the last ticket that was taken; tickets are indices of items
+  unsigned finished_items;  ///< number of finished items, minus 1
+  unsigned zero_diagonal;   ///< the smallest i, from 1, with a(i, i) = 0
+  unsigned timed_out;       ///< 0 after a wait has timed out, else all bits set
 };
 
 /// A solve with one triangle. Its block rows are processed in the order of substitution.
 template <class T>
 struct Sweep {
   bool lower;
-  bool unit_diagonal;  ///< the stored diagonal is not read
-  const T* source;     ///< segments of the right-hand side, or null if it is in b
-  T* segments;         ///< segments of the answer
+  bool unit_diagonal;     ///< the stored diagonal is not read
+  const T* rhs_segments;  ///< null if the right-hand side is in b
+  T* answer_segments;
   bool stores_answer;  ///< also stores the answer in b
 };
 
-/// The arguments of the kernel. R is the maximum number of right-hand sides of a group. In an array of
-/// segments, element i of right-hand side r has the index
-/// (i / block_order * R + r) * block_order + i % block_order.
+/// The arguments of the kernel. RhsPerGroup is the maximum number of right-hand sides of a group. In an array
+/// of segments, element i of right-hand side r has the index (i / block_order * RhsPerGroup + r) *
+/// block_order + i % block_order.
 template <class T>
 struct LaunchArguments {
   std::int64_t n;
-  int nrhs;    ///< right-hand sides of all groups
-  int blocks;  ///< block rows of a sweep
+  int nrhs;        ///< right-hand sides of all groups
+  int block_rows;  ///< block rows of a sweep
   int sweeps;
   const T* a;
   std::int64_t ld;
   T* b;
   std::int64_t ldb;
   const int* pivots;  ///< LAPACK's pivots, from 1, by which the rows of b are exchanged first, or null
-  int* sources;       ///< with pivots: n ints for the row permutation, all bits set before the launch
-  T* permuted;        ///< with pivots: the segments of b after the exchanges
+  int* source_rows;   ///< with pivots: n ints for the row permutation, all bits set before the launch
+  T* permuted_rhs;    ///< with pivots: the segments of b after the exchanges
   Sweep<T> sweep[2];
-  Control* control;
-  /// Distance in bytes of the groups' copies of `control` and of the arrays in the workspace. The pointers
+  GroupCounters* counters;
+  /// Distance in bytes of the groups' copies of `counters` and of the arrays in the workspace. The pointers
   /// are those of group 0.
   std::size_t group_bytes;
   int* info;      ///< may be null
@@ -89,49 +89,51 @@ struct LaunchArguments {
 };
 
 /// The shared memory of a thread block.
-template <class T, int R>
-struct Shared {
+template <class T, int RhsPerGroup>
+struct SharedStorage {
   /// Holds the diagonal triangle, then its inverse in place of the triangle. Once the inverse is in
   /// registers, the same memory holds the warps' sums (sums_of).
   SharedTriangle<T> triangle;
   /// Per warp, the elements of a segment that the warp multiplies by its columns of a tile.
-  alignas(16) T staged[warps][R * columns_per_warp];
+  alignas(16) T staged[warps][RhsPerGroup * columns_per_warp];
   unsigned ticket;
 };
 
-/// The distribution of a warp's elements of a segment over its lanes. The elements are R vectors of
+/// The distribution of a warp's elements of a segment over its lanes. The elements are RhsPerGroup vectors of
 /// `columns_per_warp` elements, one per right-hand side. Slot s of a lane holds element index(lane, s). If
 /// there are fewer than 32 elements, `copies` lanes hold the same element.
-template <int R>
+template <int RhsPerGroup>
 struct LaneMap {
-  static constexpr int count = columns_per_warp * R;
+  static constexpr int count = columns_per_warp * RhsPerGroup;
   static constexpr int slots = (count + lanes - 1) / lanes;
   static constexpr int copies = count < lanes ? lanes / count : 1;
   __device__ static int index(int lane, int slot) { return lane % count + slot * lanes; }
 };
 
 /// The work of one thread block, which processes items until none is left.
-/// @tparam R maximum number of right-hand sides of a group
+/// @tparam RhsPerGroup maximum number of right-hand sides of a group
 /// @tparam Depth number of prefetched tiles
 /// @tparam Paired true: a lane's two rows are adjacent, so that one access loads both (row_of)
 /// @tparam Transposed true: the matrix is the transpose of the stored one
-template <class T, int R, int Depth, bool Paired, bool Transposed>
-struct Worker {
-  using Map = LaneMap<R>;
+template <class T, int RhsPerGroup, int Depth, bool Paired, bool Transposed>
+struct BlockRowSolver {
+  using Map = LaneMap<RhsPerGroup>;
   const LaunchArguments<T>& arguments;
-  Shared<T, R>& shared;
+  SharedStorage<T, RhsPerGroup>& shared;
   int lane, warp;
   int group;  ///< number of the group of right-hand sides
 
   /// Returns this group's copy of an array in the workspace.
   template <class U>
-  __device__ U* of_group(U* first) const {
+  __device__ U* group_copy_of(U* first) const {
     return reinterpret_cast<U*>(reinterpret_cast<std::uintptr_t>(first) + group * arguments.group_bytes);
   }
-  __device__ Control& control() const { return *of_group(arguments.control); }
+  __device__ GroupCounters& counters() const { return *group_copy_of(arguments.counters); }
   /// Returns the group's right-hand sides, and their number.
-  __device__ T* b() const { return arguments.b + static_cast<std::int64_t>(group) * R * arguments.ldb; }
-  __device__ int nrhs() const { return min(R, arguments.nrhs - group * R); }
+  __device__ T* b() const {
+    return arguments.b + static_cast<std::int64_t>(group) * RhsPerGroup * arguments.ldb;
+  }
+  __device__ int nrhs() const { return min(RhsPerGroup, arguments.nrhs - group * RhsPerGroup); }
 
   /// Returns the number of matrix rows from the first row of a block row to the end of the matrix.
   __device__ std::int64_t height(int block) const {
@@ -143,17 +145,17 @@ struct Worker {
   }
   /// Loads the warp's columns of a tile: the elements of block row `block` in matrix columns `column` to
   /// `column` + 7.
-  __device__ void load_tile(Slice<T>& slice, int block, std::int64_t column) const {
+  __device__ void load_tile(LaneFragment<T>& fragment, int block, std::int64_t column) const {
     const std::int64_t row = static_cast<std::int64_t>(block) * block_order;
     const T* const first =
         arguments.a + (Transposed ? column + row * arguments.ld : row + column * arguments.ld);
-    load<T, Paired, Transposed>(slice, first, arguments.ld, lane, height(block), arguments.n - column);
+    load<T, Paired, Transposed>(fragment, first, arguments.ld, lane, height(block), arguments.n - column);
   }
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
     const int index = Map::index(lane, slot);
-    return of_group(segments) +
-           (static_cast<std::int64_t>(block) * R + index / columns_per_warp) * block_order +
+    return group_copy_of(segments) +
+           (static_cast<std::int64_t>(block) * RhsPerGroup + index / columns_per_warp) * block_order +
            warp * columns_per_warp + index % columns_per_warp;
   }
   /// Loads the warp's values of a segment without waiting; unpublished values have all bits set.
@@ -165,10 +167,10 @@ struct Worker {
   /// out.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments.max_polls) {
-      simt::store_volatile(&control().timed_out, 0u);
+      simt::store_volatile(&counters().timed_out, 0u);
       return true;
     }
-    return polls % 1024 == 1023 && simt::load_volatile(&control().timed_out) == 0u;
+    return polls % 1024 == 1023 && simt::load_volatile(&counters().timed_out) == 0u;
   }
   /// Polls until all of the warp's values are published; after a timeout they become NaN.
   __device__ void await(T (&values)[Map::slots], const T* segments, int block) const {
@@ -197,9 +199,9 @@ struct Worker {
   /// Loads the warp's eight rows of the right-hand sides. Warp w loads rows 8w to 8w + 7 of block row
   /// `block`, the same indices as its columns of a tile.
   __device__ void load_right_hand_side(T (&values)[Map::slots], const Sweep<T>& sweep, int block) const {
-    if (sweep.source != nullptr) {
-      load_values(values, sweep.source, block);
-      await(values, sweep.source, block);
+    if (sweep.rhs_segments != nullptr) {
+      load_values(values, sweep.rhs_segments, block);
+      await(values, sweep.rhs_segments, block);
       return;
     }
     GAUSSWEEP_UNROLL
@@ -215,8 +217,9 @@ struct Worker {
   /// Publishes an element of the answer's segment.
   __device__ void publish(const Sweep<T>& sweep, int block, int r, int row, T value) const {
     value = with_canonical_nan(value);
-    simt::store_volatile(
-        of_group(sweep.segments) + (static_cast<std::int64_t>(block) * R + r) * block_order + row, value);
+    simt::store_volatile(group_copy_of(sweep.answer_segments) +
+                             (static_cast<std::int64_t>(block) * RhsPerGroup + r) * block_order + row,
+                         value);
     if (sweep.stores_answer && row < height(block) && r < nrhs()) {
       b()[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb] = value;
     }
@@ -246,7 +249,7 @@ struct Worker {
       const int q = q0 + k * (block_order / per_thread);
       const int i = Transposed ? q : p, j = Transposed ? p : q;
       if (i == j && elements[k] == T(0)) {
-        atomicMin(&control().zero_diagonal, static_cast<unsigned>(block * block_order + i + 1));
+        atomicMin(&counters().zero_diagonal, static_cast<unsigned>(block * block_order + i + 1));
       }
       shared.triangle.at(sweep.lower ? i : block_order - 1 - i, sweep.lower ? j : block_order - 1 - j) =
           elements[k];
@@ -254,44 +257,44 @@ struct Worker {
   }
 
   /// Loads the warp's columns of the diagonal triangle from global memory.
-  __device__ void load_own_columns(Slice<T>& slice, const Sweep<T>& sweep, int block) const {
-    load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + warp * columns_per_warp);
+  __device__ void load_own_columns(LaneFragment<T>& fragment, const Sweep<T>& sweep, int block) const {
+    load_tile(fragment, block, static_cast<std::int64_t>(block) * block_order + warp * columns_per_warp);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; ++c) {
       const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
         const int i = row_of<Paired>(lane, v);
-        if (i == j && sweep.unit_diagonal) slice.value[c][v] = T(1);
-        if (sweep.lower ? i < j : i > j) slice.value[c][v] = T(0);
+        if (i == j && sweep.unit_diagonal) fragment.value[c][v] = T(1);
+        if (sweep.lower ? i < j : i > j) fragment.value[c][v] = T(0);
       }
     }
   }
 
   /// Loads the warp's columns of the inverse from shared memory. The inverse of an upper triangle is rotated
   /// back.
-  __device__ void load_inverse(Slice<T>& slice, bool lower) const {
+  __device__ void load_inverse(LaneFragment<T>& fragment, bool lower) const {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; ++c) {
       const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
         const int i = row_of<Paired>(lane, v);
-        slice.value[c][v] =
+        fragment.value[c][v] =
             lower ? shared.triangle.at(i, j) : shared.triangle.at(block_order - 1 - i, block_order - 1 - j);
       }
     }
   }
 
   /// Number of buffers for the warps' sums. The buffers share memory with `triangle`.
-  static constexpr int buffers = 2 * R * warps * block_order <= block_order * stride ? 2 : 1;
+  static constexpr int buffers = 2 * RhsPerGroup * warps * block_order <= block_order * stride ? 2 : 1;
   /// Returns the sums of all warps for right-hand side r. The sums of warp w begin at w * block_order.
   __device__ T* sums_of(int r, int buffer) const {
-    return shared.triangle.elements + (buffer % buffers * R + r) * warps * block_order;
+    return shared.triangle.elements + (buffer % buffers * RhsPerGroup + r) * warps * block_order;
   }
-  __device__ void store_sums(const T (&sums)[R][rows_per_lane], int buffer) const {
+  __device__ void store_sums(const T (&sums)[RhsPerGroup][rows_per_lane], int buffer) const {
     GAUSSWEEP_UNROLL
-    for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < RhsPerGroup; ++r) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
         sums_of(r, buffer)[warp * block_order + row_of<Paired>(lane, v)] = sums[r][v];
@@ -299,7 +302,7 @@ struct Worker {
     }
   }
   /// Stores the sums and waits until all warps have stored theirs.
-  __device__ void exchange_sums(const T (&sums)[R][rows_per_lane], int buffer) const {
+  __device__ void exchange_sums(const T (&sums)[RhsPerGroup][rows_per_lane], int buffer) const {
     if (buffers == 1) __syncthreads();  // no thread still reads the previous sums
     store_sums(sums, buffer);
     __syncthreads();
@@ -335,22 +338,23 @@ struct Worker {
 
   /// Publishes the segment x after one or more corrections x += inverse (y - triangle x). x begins as the
   /// total of the warps' `sums`.
-  __device__ void publish_corrected(const Sweep<T>& sweep, int block, const Slice<T>& triangle,
-                                    const Slice<T>& inverse, const T (&y)[Map::slots],
-                                    const T (&sums)[R][rows_per_lane], int corrections) const {
+  __device__ void publish_corrected(const Sweep<T>& sweep, int block, const LaneFragment<T>& triangle,
+                                    const LaneFragment<T>& inverse, const T (&y)[Map::slots],
+                                    const T (&sums)[RhsPerGroup][rows_per_lane], int corrections) const {
     exchange_sums(sums, 1);
     T x[Map::slots] = {};
     add_totals<add>(x, 1);
     GAUSSWEEP_UNROLL
     for (int count = 0; count < max_corrections<T>; ++count) {
       if (count > 0 && count == corrections) break;
-      T product[R][rows_per_lane] = {}, correction[R][rows_per_lane] = {}, remainder[Map::slots];
-      multiply<T, R>(triangle, stage(x), product);
+      T product[RhsPerGroup][rows_per_lane] = {}, correction[RhsPerGroup][rows_per_lane] = {},
+        remainder[Map::slots];
+      multiply<T, RhsPerGroup>(triangle, stage(x), product);
       exchange_sums(product, 0);
       GAUSSWEEP_UNROLL
       for (int s = 0; s < Map::slots; ++s) remainder[s] = y[s];
       add_totals<subtract>(remainder, 0);
-      multiply<T, R>(inverse, stage(remainder), correction);
+      multiply<T, RhsPerGroup>(inverse, stage(remainder), correction);
       exchange_sums(correction, 1);
       add_totals<add>(x, 1);
     }
@@ -366,7 +370,7 @@ struct Worker {
   /// Subtracts the warps' sums from the right-hand sides and solves with the diagonal triangle by
   /// substitution. One warp processes one right-hand side.
   __device__ void substitute(const Sweep<T>& sweep, int block) const {
-    if (warp >= R) return;
+    if (warp >= RhsPerGroup) return;
     const int r = warp;
     const std::int64_t size = height(block);
     T y[rows_per_lane];
@@ -374,9 +378,9 @@ struct Worker {
     for (int v = 0; v < rows_per_lane; ++v) {
       const int row = row_of<Paired>(lane, v);
       T value = 0;
-      if (sweep.source != nullptr) {  // complete: every warp has waited for its part
-        value = simt::load_volatile(of_group(sweep.source) +
-                                    (static_cast<std::int64_t>(block) * R + r) * block_order + row);
+      if (sweep.rhs_segments != nullptr) {  // complete: every warp has waited for its part
+        value = simt::load_volatile(group_copy_of(sweep.rhs_segments) +
+                                    (static_cast<std::int64_t>(block) * RhsPerGroup + r) * block_order + row);
       } else if (row < size && r < nrhs()) {
         value = b()[static_cast<std::int64_t>(block) * block_order + row + r * arguments.ldb];
       }
@@ -384,20 +388,20 @@ struct Worker {
     }
     // Each step processes a group of `columns_per_warp` columns.
     const auto group_of = [&](int step) { return sweep.lower ? step : warps - 1 - step; };
-    const auto load_group = [&](Slice<T>& slice, int group) {
-      load_tile(slice, block, static_cast<std::int64_t>(block) * block_order + group * columns_per_warp);
+    const auto load_group = [&](LaneFragment<T>& fragment, int group) {
+      load_tile(fragment, block, static_cast<std::int64_t>(block) * block_order + group * columns_per_warp);
     };
-    Slice<T> next;
+    LaneFragment<T> next;
     load_group(next, group_of(0));
     for (int step = 0; step < warps; ++step) {
-      const Slice<T> slice = next;
+      const LaneFragment<T> fragment = next;
       if (step + 1 < warps) load_group(next, group_of(step + 1));
       GAUSSWEEP_UNROLL
       for (int k = 0; k < columns_per_warp; ++k) {
         T column[rows_per_lane];
         GAUSSWEEP_UNROLL
         for (int v = 0; v < rows_per_lane; ++v) {
-          column[v] = sweep.lower ? slice.value[k][v] : slice.value[columns_per_warp - 1 - k][v];
+          column[v] = sweep.lower ? fragment.value[k][v] : fragment.value[columns_per_warp - 1 - k][v];
         }
         const int j = group_of(step) * columns_per_warp + (sweep.lower ? k : columns_per_warp - 1 - k);
         const bool has_second_row = Paired ? j % rows_per_lane == 1 : j >= lanes;
@@ -421,41 +425,41 @@ struct Worker {
 
   /// Solves the block row that a sweep processes in step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
-    const int block = block_of(sweep, step, arguments.blocks);
-    const auto load_own = [&](Slice<T>& slice, int column_block) {
-      load_tile(slice, block,
+    const int block = block_of(sweep, step, arguments.block_rows);
+    const auto load_own = [&](LaneFragment<T>& fragment, int column_block) {
+      load_tile(fragment, block,
                 static_cast<std::int64_t>(column_block) * block_order + warp * columns_per_warp);
     };
-    const auto block_at = [&](int s) { return block_of(sweep, s, arguments.blocks); };
-    Slice<T> last_tile, prefetched[Depth];
+    const auto block_at = [&](int s) { return block_of(sweep, s, arguments.block_rows); };
+    LaneFragment<T> last_tile, prefetched[Depth];
     T prefetched_values[Depth][Map::slots];
     if (step > 0) load_own(last_tile, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
         load_own(prefetched[d], block_at(d));
-        load_values(prefetched_values[d], sweep.segments, block_at(d));
+        load_values(prefetched_values[d], sweep.answer_segments, block_at(d));
       }
     }
     load_triangle(sweep, block);
     __syncthreads();
     const int corrections = shared.triangle.invert(arguments.max_uncorrected_condition);
 
-    T sums[R][rows_per_lane] = {};
+    T sums[RhsPerGroup][rows_per_lane] = {};
     for (int s = 0; s < step - 1; s += Depth) {
       GAUSSWEEP_UNROLL
       for (int d = 0; d < Depth; ++d) {
         if (s + d >= step - 1) break;
-        await(prefetched_values[d], sweep.segments, block_at(s + d));
-        multiply<T, R>(prefetched[d], stage(prefetched_values[d]), sums);
+        await(prefetched_values[d], sweep.answer_segments, block_at(s + d));
+        multiply<T, RhsPerGroup>(prefetched[d], stage(prefetched_values[d]), sums);
         if (s + d + Depth < step - 1) {
           load_own(prefetched[d], block_at(s + d + Depth));
-          load_values(prefetched_values[d], sweep.segments, block_at(s + d + Depth));
+          load_values(prefetched_values[d], sweep.answer_segments, block_at(s + d + Depth));
         }
       }
     }
 
-    Slice<T> inverse, triangle;
+    LaneFragment<T> inverse, triangle;
     load_inverse(inverse, sweep.lower);
     if (corrections > 0) load_own_columns(triangle, sweep, block);
     T values[Map::slots];
@@ -463,21 +467,21 @@ struct Worker {
     __syncthreads();  // the inverse is in registers; its memory is reused for sums
     if (step > 0) {
       T latest[Map::slots];
-      load_values(latest, sweep.segments, block_at(step - 1));
-      await(latest, sweep.segments, block_at(step - 1));
-      multiply<T, R>(last_tile, stage(latest), sums);
+      load_values(latest, sweep.answer_segments, block_at(step - 1));
+      await(latest, sweep.answer_segments, block_at(step - 1));
+      multiply<T, RhsPerGroup>(last_tile, stage(latest), sums);
     }
     store_sums(sums, 0);
     __syncthreads();
     if (corrections > max_corrections<T>) return substitute(sweep, block);
     add_totals<subtract>(values, 0);
-    T solved[R][rows_per_lane] = {};
-    multiply<T, R>(inverse, stage(values), solved);
+    T solved[RhsPerGroup][rows_per_lane] = {};
+    multiply<T, RhsPerGroup>(inverse, stage(values), solved);
     if (corrections > 0) {
       return publish_corrected(sweep, block, triangle, inverse, values, solved, corrections);
     }
     exchange_sums(solved, 1);
-    for (int k = static_cast<int>(threadIdx.x); k < R * block_order; k += threads) {
+    for (int k = static_cast<int>(threadIdx.x); k < RhsPerGroup * block_order; k += threads) {
       publish(sweep, block, k / block_order, k % block_order,
               total<warps>(sums_of(k / block_order, 1), 0, k % block_order));
     }
@@ -487,20 +491,21 @@ struct Worker {
   __device__ void permute() const {
     static_assert(sizeof(shared.triangle.quarters) >= 2 * block_order * sizeof(int),
                   "quarters must hold the source rows of two segments");
-    exchange_rows<T, R>(arguments.n, nrhs(), b(), arguments.ldb, arguments.pivots,
-                        of_group(arguments.permuted), reinterpret_cast<int*>(shared.triangle.elements),
-                        static_cast<int>(block_order * stride * sizeof(T) / sizeof(int)),
-                        of_group(arguments.sources), reinterpret_cast<int*>(shared.triangle.quarters));
+    exchange_rows<T, RhsPerGroup>(
+        arguments.n, nrhs(), b(), arguments.ldb, arguments.pivots, group_copy_of(arguments.permuted_rhs),
+        reinterpret_cast<int*>(shared.triangle.elements),
+        static_cast<int>(block_order * stride * sizeof(T) / sizeof(int)),
+        group_copy_of(arguments.source_rows), reinterpret_cast<int*>(shared.triangle.quarters));
   }
 
   __device__ int items() const {
-    return arguments.sweeps * arguments.blocks + (arguments.pivots != nullptr ? 1 : 0);
+    return arguments.sweeps * arguments.block_rows + (arguments.pivots != nullptr ? 1 : 0);
   }
 
   /// Processes items until none is left. The first item is the row exchanges, if there are any.
   __device__ void work() const {
     for (;;) {
-      if (threadIdx.x == 0) shared.ticket = atomicAdd(&control().ticket, 1u) + 1u;
+      if (threadIdx.x == 0) shared.ticket = atomicAdd(&counters().ticket, 1u) + 1u;
       __syncthreads();
       int item = static_cast<int>(shared.ticket);
       if (item >= items()) return;
@@ -508,7 +513,7 @@ struct Worker {
       if (item < 0) {
         permute();
       } else {
-        solve_row(arguments.sweep[item / arguments.blocks], item % arguments.blocks);
+        solve_row(arguments.sweep[item / arguments.block_rows], item % arguments.block_rows);
       }
       __syncthreads();  // no thread still uses the ticket or shared memory
       if (threadIdx.x == 0) finish_item();
@@ -518,25 +523,26 @@ struct Worker {
   __device__ void finish_item() const {
     if (arguments.info == nullptr) return;
     __threadfence();
-    // `done` starts at -1 and does not include this item yet.
-    if (atomicAdd(&control().done, 1u) + 2u != static_cast<unsigned>(items())) return;
+    // `finished_items` starts at -1 and does not include this item yet.
+    if (atomicAdd(&counters().finished_items, 1u) + 2u != static_cast<unsigned>(items())) return;
     __threadfence();
-    const unsigned zero = simt::load_volatile(&control().zero_diagonal);
-    if (simt::load_volatile(&control().timed_out) == 0u) {
+    const unsigned zero = simt::load_volatile(&counters().zero_diagonal);
+    if (simt::load_volatile(&counters().timed_out) == 0u) {
       *arguments.info = -1;
-    } else if (zero != unset) {
+    } else if (zero != unset_counter) {
       *arguments.info = static_cast<int>(zero);
     }
   }
 };
 
-/// Runs a Worker in each thread block. There is at most one thread block per multiprocessor.
-template <class T, int R, int Depth, bool Paired, bool Transposed = false>
+/// Runs a BlockRowSolver in each thread block. There is at most one thread block per multiprocessor.
+template <class T, int RhsPerGroup, int Depth, bool Paired, bool Transposed = false>
 __global__ void __launch_bounds__(threads, 1) solve_chain(LaunchArguments<T> arguments) {
-  __shared__ Shared<T, R> shared;
+  __shared__ SharedStorage<T, RhsPerGroup> shared;
   const int t = static_cast<int>(threadIdx.x);
-  const int group = R == 8 ? static_cast<int>(blockIdx.y) : 0;  // other launches have one group
-  Worker<T, R, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes, group}.work();
+  const int group = RhsPerGroup == 8 ? static_cast<int>(blockIdx.y) : 0;  // other launches have one group
+  BlockRowSolver<T, RhsPerGroup, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes, group}
+      .work();
 }
 
 }  // namespace chain

@@ -3,21 +3,21 @@
 ///
 /// A warp processes 32 exchanges together, one per lane. An exchange swaps two rows. For each of the two
 /// rows, a lane finds by shuffles the last lower lane that wrote the row. The exchanges move only row numbers
-/// (`sources`); each element of a right-hand side moves once. Exchange i does not touch rows above i. Row i
-/// is therefore final after exchange i, and segments (block_chain.cuh) can be published in order.
+/// (`source_rows`); each element of a right-hand side moves once. Exchange i does not touch rows above i. Row
+/// i is therefore final after exchange i, and segments (block_chain.cuh) can be published in order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
 /// The row exchanges of LAPACK's pivots, as a permutation of row numbers.
-struct Exchanges {
+struct PivotPermutation {
   int n;
   const int* pivots;  ///< LAPACK's pivots, counted from 1
-  int* sources;       ///< per row, the row of the original b that is now in it; -1 for the row itself
+  int* source_rows;   ///< per row, the row of the original b that is now in it; -1 for the row itself
 
   /// Returns the row of the original b that is now in row q.
-  __device__ int source_of(int q) const { return sources[q] < 0 ? q : sources[q]; }
+  __device__ int source_of(int q) const { return source_rows[q] < 0 ? q : source_rows[q]; }
   /// Returns the pivot of row i; 0 beyond the matrix.
   __device__ int pivot_of(int i) const { return i < n ? pivots[i] : 0; }
   /// Returns the row, from 0, to exchange with row i; if i >= n, a number that no other lane has.
@@ -54,28 +54,30 @@ struct Exchanges {
     }
     const int moved = __shfl_sync(all_lanes, content, previous < 0 ? lane : previous);
     if (previous >= 0) moved_in = moved;
-    __syncwarp();  // all lanes have read `sources`
-    if (q >= first + lanes && !overwritten_later) sources[q] = content;
+    __syncwarp();  // all lanes have read `source_rows`
+    if (q >= first + lanes && !overwritten_later) source_rows[q] = content;
     __syncwarp();
     return q == i ? content : moved_in;
   }
 };
 
-/// Applies the exchanges to b (n x nrhs) and publishes the result as segments of R right-hand sides. Warp 0
-/// computes the source rows of a segment, while the other warps move the elements of the previous one.
+/// Applies the exchanges to b (n x nrhs) and publishes the result as segments of RhsPerGroup right-hand
+/// sides. Warp 0 computes the source rows of a segment, while the other warps move the elements of the
+/// previous one.
 /// @param permuted receives the segments
-/// @param shared_sources `capacity` ints of shared memory for Exchanges::sources
-/// @param global_sources n ints with all bits set, used instead if n > capacity
+/// @param shared_source_rows `capacity` ints of shared memory for PivotPermutation::source_rows
+/// @param global_source_rows n ints with all bits set, used instead if n > capacity
 /// @param source_rows double buffer in shared memory for the source rows of two segments
-template <class T, int R>
+template <class T, int RhsPerGroup>
 __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t ldb, const int* pivots,
-                              T* permuted, int* shared_sources, int capacity, int* global_sources,
+                              T* permuted, int* shared_source_rows, int capacity, int* global_source_rows,
                               int* source_rows) {
   const int t = static_cast<int>(threadIdx.x);
   const int lane = t % lanes, warp = t / lanes;
   const int blocks = static_cast<int>((n + block_order - 1) / block_order);
-  const Exchanges rows_of_b{static_cast<int>(n), pivots, n <= capacity ? shared_sources : global_sources};
-  for (int i = t; i < capacity; i += threads) shared_sources[i] = -1;
+  const PivotPermutation rows_of_b{static_cast<int>(n), pivots,
+                                   n <= capacity ? shared_source_rows : global_source_rows};
+  for (int i = t; i < capacity; i += threads) shared_source_rows[i] = -1;
   // Pivots are prefetched two segments ahead, because a load takes longer than a segment.
   int pivot[2][rows_per_lane];
   GAUSSWEEP_UNROLL
@@ -102,11 +104,11 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
       }
       if (warp > 0 && block > 0) {
         const std::int64_t previous_block = block - 1;
-        for (int k = t - lanes; k < R * block_order; k += threads - lanes) {
+        for (int k = t - lanes; k < RhsPerGroup * block_order; k += threads - lanes) {
           const int row = k % block_order, r = k / block_order;
           const bool inside = previous_block * block_order + row < n && r < nrhs;
           const T value = inside ? b[source_rows[(1 - buffer) * block_order + row] + r * ldb] : T(0);
-          simt::store_volatile(permuted + (previous_block * R + r) * block_order + row,
+          simt::store_volatile(permuted + (previous_block * RhsPerGroup + r) * block_order + row,
                                with_canonical_nan(value));
         }
       }

@@ -76,14 +76,15 @@ struct SharedTriangle {
 
   /// Computes E elements in one row of a product of h x h blocks: sums[e] is the sum of at(i0, j0 + k) at(i1
   /// + k, j1 + e) over k in [from, h). `from` is even.
-  template <int h, int E>
-  __device__ void small_product(T (&sums)[E], int i0, int j0, int i1, int j1, int from) const {
+  template <int h, int ElementsPerThread>
+  __device__ void small_product(T (&sums)[ElementsPerThread], int i0, int j0, int i1, int j1,
+                                int from) const {
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < E; ++e) sums[e] = T(0);
+    for (int e = 0; e < ElementsPerThread; ++e) sums[e] = T(0);
     for (int m = from; m < h; m += 2) {
       const T left = at(i0, j0 + m), right = at(i0, j0 + m + 1);
       GAUSSWEEP_UNROLL
-      for (int e = 0; e < E; ++e) {
+      for (int e = 0; e < ElementsPerThread; ++e) {
         const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(&at(i1 + m, j1 + e));
         sums[e] = std::fma(left, pair.first, sums[e]);
         sums[e] = std::fma(right, pair.second, sums[e]);
@@ -94,20 +95,20 @@ struct SharedTriangle {
   /// inverses.
   template <int h>
   __device__ void join() {
-    constexpr int E = h / 8;
+    constexpr int ElementsPerThread = h / 8;
     const int t = static_cast<int>(threadIdx.x);
-    const int r = t % h, column = t / h * E;  // columns are numbered over all pairs
+    const int r = t % h, column = t / h * ElementsPerThread;  // columns are numbered over all pairs
     const int base = column / h * 2 * h, c = column % h;
-    T sums[E];
-    small_product<h, E>(sums, base + h + r, base, base, base + c, c / 2 * 2);
+    T sums[ElementsPerThread];
+    small_product<h, ElementsPerThread>(sums, base + h + r, base, base, base + c, c / 2 * 2);
     __syncthreads();
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < E; ++e) at(base + h + r, base + c + e) = sums[e];
+    for (int e = 0; e < ElementsPerThread; ++e) at(base + h + r, base + c + e) = sums[e];
     __syncthreads();
-    small_product<h, E>(sums, base + h + r, base + h, base + h, base + c, 0);
+    small_product<h, ElementsPerThread>(sums, base + h + r, base + h, base + h, base + c, 0);
     __syncthreads();
     GAUSSWEEP_UNROLL
-    for (int e = 0; e < E; ++e) at(base + h + r, base + c + e) = -sums[e];
+    for (int e = 0; e < ElementsPerThread; ++e) at(base + h + r, base + c + e) = -sums[e];
     __syncthreads();
   }
 

@@ -20,7 +20,7 @@ constexpr int rows_per_lane = block_order / lanes;     ///< 2 rows of every tile
 constexpr int stride =
     block_order + 2;  ///< leading dimension of SharedTriangle; columns start in different banks
 constexpr unsigned all_lanes = 0xffffffffu;
-constexpr unsigned unset = 0xffffffffu;  ///< a counter in Control that was never written
+constexpr unsigned unset_counter = 0xffffffffu;  ///< a counter in GroupCounters that was never written
 
 template <class T>
 struct alignas(2 * sizeof(T)) Pair {
@@ -49,7 +49,7 @@ __device__ __forceinline__ T with_canonical_nan(T value) {
 
 /// A lane's elements of the warp's columns of a tile; value[c][v] is in column c, row row_of(lane, v).
 template <class T>
-struct Slice {
+struct LaneFragment {
   T value[columns_per_warp][rows_per_lane];
 };
 
@@ -65,7 +65,7 @@ __device__ __forceinline__ int row_of(int lane, int v) {
 /// @tparam Transposed true: rows are contiguous in memory instead of columns
 /// @param first the first element of the columns
 template <class T, bool Paired, bool Transposed = false>
-__device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64_t ld, int lane,
+__device__ __forceinline__ void load(LaneFragment<T>& fragment, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
   if (height >= block_order && width >= columns_per_warp) {
     if constexpr (Paired && Transposed) {
@@ -74,8 +74,8 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
         GAUSSWEEP_UNROLL
         for (int c = 0; c < columns_per_warp; c += 2) {
           const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + row_of<Paired>(lane, v) * ld + c);
-          slice.value[c][v] = pair.first;
-          slice.value[c + 1][v] = pair.second;
+          fragment.value[c][v] = pair.first;
+          fragment.value[c + 1][v] = pair.second;
         }
       }
     } else {
@@ -83,13 +83,13 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
       for (int c = 0; c < columns_per_warp; ++c) {
         if constexpr (Paired) {
           const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows_per_lane * lane);
-          slice.value[c][0] = pair.first;
-          slice.value[c][1] = pair.second;
+          fragment.value[c][0] = pair.first;
+          fragment.value[c][1] = pair.second;
         } else {
           GAUSSWEEP_UNROLL
           for (int v = 0; v < rows_per_lane; ++v) {
             const int row = row_of<Paired>(lane, v);
-            slice.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
+            fragment.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
           }
         }
       }
@@ -101,18 +101,19 @@ __device__ __forceinline__ void load(Slice<T>& slice, const T* first, std::int64
     GAUSSWEEP_UNROLL
     for (int v = 0; v < rows_per_lane; ++v) {
       const int row = row_of<Paired>(lane, v);
-      slice.value[c][v] = row < height && c < width ? first[Transposed ? c + row * ld : c * ld + row] : T(0);
+      fragment.value[c][v] =
+          row < height && c < width ? first[Transposed ? c + row * ld : c * ld + row] : T(0);
     }
   }
 }
 
-/// Adds the product of the warp's columns and R vectors of `columns_per_warp` elements, in shared memory at
-/// `staged`, to the lane's sums.
-template <class T, int R>
-__device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged,
-                                         T (&sums)[R][rows_per_lane]) {
+/// Adds the product of the warp's columns and RhsPerGroup vectors of `columns_per_warp` elements, in shared
+/// memory at `staged`, to the lane's sums.
+template <class T, int RhsPerGroup>
+__device__ __forceinline__ void multiply(const LaneFragment<T>& fragment, const T* staged,
+                                         T (&sums)[RhsPerGroup][rows_per_lane]) {
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < R; ++r) {
+  for (int r = 0; r < RhsPerGroup; ++r) {
     T x[columns_per_warp];
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; c += 2) {
@@ -125,8 +126,8 @@ __device__ __forceinline__ void multiply(const Slice<T>& slice, const T* staged,
       T even = sums[r][v], odd = T(0);
       GAUSSWEEP_UNROLL
       for (int c = 0; c < columns_per_warp; c += 2) {
-        even = std::fma(slice.value[c][v], x[c], even);
-        odd = std::fma(slice.value[c + 1][v], x[c + 1], odd);
+        even = std::fma(fragment.value[c][v], x[c], even);
+        odd = std::fma(fragment.value[c + 1][v], x[c + 1], odd);
       }
       sums[r][v] = even + odd;
     }

@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(threads)
     copy_triangles(TriangleView<T> a, bool backward, T* triangles, T* reciprocals) {
   const auto s = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   const auto column = static_cast<std::int64_t>(blockIdx.y);
-  if (s >= a.n || column > s % lu::solve_rows) return;
-  const std::int64_t q = s / lu::solve_rows * lu::solve_rows + column;
+  if (s >= a.n || column > s % lu::max_solve_rows_per_launch) return;
+  const std::int64_t q = s / lu::max_solve_rows_per_launch * lu::max_solve_rows_per_launch + column;
   const std::int64_t i = backward ? a.n - 1 - s : s, j = backward ? a.n - 1 - q : q;
   const T pivot = a.diagonal == vendor::Diagonal::unit ? T(1) : a.data[i * (a.ld + 1)];
   if (s == q) {
@@ -51,11 +51,11 @@ void solve_wide(Context& context, const TriangleView<T>& a, std::int64_t nrhs, T
                 void* workspace) {
   const std::int64_t n = a.n;
   T* const triangles = static_cast<T*>(workspace);
-  T* const reciprocals =
-      triangles + workspace_piece(n * lu::solve_rows, sizeof(T)) / static_cast<std::int64_t>(sizeof(T));
+  T* const reciprocals = triangles + workspace_piece(n * lu::max_solve_rows_per_launch, sizeof(T)) /
+                                         static_cast<std::int64_t>(sizeof(T));
   const bool backward = (a.uplo == Uplo::lower) != (a.op == vendor::Op::none);
   const dim3 grid(static_cast<unsigned>((n + wide::threads - 1) / wide::threads),
-                  static_cast<unsigned>(std::min<std::int64_t>(n, lu::solve_rows)));
+                  static_cast<unsigned>(std::min<std::int64_t>(n, lu::max_solve_rows_per_launch)));
   simt::launch(context, wide::copy_triangles<T>, grid, dim3(wide::threads), 0, a, backward, triangles,
                reciprocals);
 

@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(32)
 /// @param above true: copies the elements above the diagonal; false: those below
 template <class T>
 __global__ void __launch_bounds__(threads)
-    copy_triangle_columns(const T* from, std::int64_t ld_from, int rows, OwnColumns own, int local, int first,
-                          bool above, T* to, std::int64_t ld_to) {
+    copy_triangle_columns(const T* from, std::int64_t ld_from, int rows, LocalColumns own, int local,
+                          int first, bool above, T* to, std::int64_t ld_to) {
   const int column = static_cast<int>(blockIdx.x), diagonal = own.global(local + column) - first;
   for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x)) {
     if (above ? i < diagonal : i > diagonal) to[i + column * ld_to] = from[i + column * ld_from];
@@ -96,7 +96,7 @@ class DistributedTriangle {
         keeps_other_triangle_(keeps_other_triangle) {
     for (OperandPart<T>& part : parts) {
       saved_.push_back(part.workspace.template take<T>(width * width));
-      reversed_.push_back(part.workspace.template take<T>(width * lu::solve_rows));
+      reversed_.push_back(part.workspace.template take<T>(width * lu::max_solve_rows_per_launch));
       reciprocals_.push_back(part.workspace.template take<T>(width));
     }
   }
@@ -221,7 +221,7 @@ class DistributedTriangle {
     const auto copy_other_triangle = [&](const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
       if (!keeps_other_triangle_ || local == local_end) return;
       simt::launch(context, copy_triangle_columns<T>, dim3(static_cast<unsigned>(local_end - local)),
-                   dim3(threads), 0, from, ld_from, triangle.columns, OwnColumns(blocks_, gpu),
+                   dim3(threads), 0, from, ld_from, triangle.columns, LocalColumns(blocks_, gpu),
                    static_cast<int>(local), static_cast<int>(begin), is_lower_, to, ld_to);
     };
     copy_other_triangle(square, ld, saved, width_);

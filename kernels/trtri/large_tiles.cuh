@@ -245,7 +245,7 @@ class LargeProduct : LargeRing<Order, Square> {
       for (int q = 0; q < 2; ++q) {
         GAUSSWEEP_UNROLL
         for (int m = 0; m < tiles_down; ++m) {
-          store(row() + m * 16, column() + 4 * t() + 2 * q + n / 2 * 16 + n % 2, sums_[m][n][q],
+          store(row() + m * 16, column() + 4 * lane_of_quad() + 2 * q + n / 2 * 16 + n % 2, sums_[m][n][q],
                 sums_[m][n][2 + q]);
         }
       }
@@ -257,11 +257,11 @@ class LargeProduct : LargeRing<Order, Square> {
   static constexpr int tiles_down = Order / 32, tiles_across = Order / (4 * Warps);
   /// The lane's group of four lanes and its index in the group: groupID and threadID_in_group in PTX's
   /// description of mma fragments.
-  __device__ static int g() { return static_cast<int>(threadIdx.x) % 32 / 4; }
-  __device__ static int t() { return static_cast<int>(threadIdx.x) % 4; }
+  __device__ static int quad() { return static_cast<int>(threadIdx.x) % 32 / 4; }
+  __device__ static int lane_of_quad() { return static_cast<int>(threadIdx.x) % 4; }
   __device__ static int warp() { return static_cast<int>(threadIdx.x) / 32; }
   __device__ static int row_part() { return warp() % 2 * (Order / 2); }       ///< the warp's first row
-  __device__ static int row() { return row_part() + 2 * g(); }                ///< the lane's first row
+  __device__ static int row() { return row_part() + 2 * quad(); }             ///< the lane's first row
   __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
   __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
   /// The mbarriers of a stage: `full` completes when the k tile has arrived, `empty` when all warps have read
@@ -277,7 +277,7 @@ class LargeProduct : LargeRing<Order, Square> {
     GAUSSWEEP_UNROLL
     for (int h = 0; h < 2; ++h) {
       double pair[2];
-      load_pair(from + (8 * half + 2 * t() + h) * A::stride + row() + m * 16, pair);
+      load_pair(from + (8 * half + 2 * lane_of_quad() + h) * A::stride + row() + m * 16, pair);
       left_[buffer][2 * h] = pair[0];
       left_[buffer][2 * h + 1] = pair[1];
     }
@@ -285,7 +285,7 @@ class LargeProduct : LargeRing<Order, Square> {
   /// Loads two elements of B: two k indices of one column, or with `Square` one k index of two columns. The
   /// calls for all n load all fragments of one half of a k tile.
   __device__ __forceinline__ void load_right(int buffer, const double* from, int half, int n) {
-    const int k_index = 8 * half + 2 * t(), line = column() + 2 * g() + n / 2 * 16;
+    const int k_index = 8 * half + 2 * lane_of_quad(), line = column() + 2 * quad() + n / 2 * 16;
     if constexpr (Square) {
       double pair[2];
       load_pair(from + A::elements + (k_index + n % 2) * B::stride + line, pair);

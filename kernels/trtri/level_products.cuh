@@ -203,7 +203,7 @@ class LevelTileProduct {
         for (int m = 0; m < tiles_down; ++m) {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 2; ++e) {
-            store(part_row() + g() + m * 16 + e * 8, part_column() + t() * 2 + n * 8 + q,
+            store(part_row() + quad() + m * 16 + e * 8, part_column() + lane_of_quad() * 2 + n * 8 + q,
                   sums_[m][n][2 * e + q]);
           }
         }
@@ -240,8 +240,8 @@ class LevelTileProduct {
   static constexpr int a_copy_step = Threads / Order, b_copy_step = Threads / tile_depth;
   __device__ static int thread() { return static_cast<int>(threadIdx.x); }
   __device__ static int warp() { return thread() / 32; }
-  __device__ static int g() { return thread() % 32 / 4; }
-  __device__ static int t() { return thread() % 4; }
+  __device__ static int quad() { return thread() % 32 / 4; }
+  __device__ static int lane_of_quad() { return thread() % 4; }
   // The first row and column of the warp's part.
   __device__ static int part_row() { return warp() % 2 * part_rows; }
   __device__ static int part_column() { return warp() / 2 * part_columns; }
@@ -286,12 +286,12 @@ class LevelTileProduct {
   template <bool Whole>
   __device__ __forceinline__ void multiply(const T* a, const T* b) {
     const int rows = Whole ? Order : rows_ - part_row(), columns = Whole ? Order : columns_ - part_column();
-    const T* const a_fragment = a + part_row() + g();
+    const T* const a_fragment = a + part_row() + quad();
     if constexpr (sizeof(T) == sizeof(double)) {
-      const T* const b_fragment = b + (part_column() + g()) * b_stride;
+      const T* const b_fragment = b + (part_column() + quad()) * b_stride;
       GAUSSWEEP_UNROLL
       for (int step = 0; step < tile_depth; step += 8) {
-        const int k = step + 2 * t();
+        const int k = step + 2 * lane_of_quad();
         double left[tiles_down][4];
         GAUSSWEEP_UNROLL
         for (int m = 0; m < tiles_down; ++m) {
@@ -309,7 +309,7 @@ class LevelTileProduct {
         }
       }
     } else {
-      const T* const b_fragment = b + (part_column() + 2 * t()) * b_stride;
+      const T* const b_fragment = b + (part_column() + 2 * lane_of_quad()) * b_stride;
       GAUSSWEEP_UNROLL
       for (int k = 0; k < tile_depth; ++k) {
         T left[tiles_down][2];

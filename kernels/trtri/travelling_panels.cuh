@@ -52,7 +52,7 @@ void apply_lower(Context& context, const TrianglePanel<T>& l, T* c, std::int64_t
 /// C. The product of the panel's other rows and these rows is subtracted from the rows of C above.
 /// @param c first element of C in the panel's first row
 /// @param count number of columns of C
-/// @param reversed workspace of u.columns x lu::solve_rows elements
+/// @param reversed workspace of u.columns x lu::max_solve_rows_per_launch elements
 /// @param reciprocals workspace of u.columns elements
 template <class T>
 void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t ldc, std::int64_t count,
@@ -73,7 +73,7 @@ void apply_upper(Context& context, const TrianglePanel<T>& u, T* c, std::int64_t
 /// @param own own.global(i) is the matrix column of the GPU's column i
 template <class T>
 __global__ void __launch_bounds__(threads)
-    start_columns(T* x, std::int64_t ld, int row, int rows, OwnColumns own, int local) {
+    start_columns(T* x, std::int64_t ld, int row, int rows, LocalColumns own, int local) {
   const int column = static_cast<int>(blockIdx.x), diagonal = own.global(local + column) - row;
   for (int i = static_cast<int>(threadIdx.x); i < rows; i += static_cast<int>(blockDim.x))
     x[i + column * ld] = T(i == diagonal ? 1 : 0);
@@ -90,7 +90,7 @@ void start_blocks(Context& context, DistributedPanels<T>& panels, int gpu, std::
   if (columns == 0) return;
   simt::launch(context, start_columns<T>, dim3(static_cast<unsigned>(columns)), dim3(threads), 0,
                panels.local_column(gpu, local, row), panels.ld(gpu), static_cast<int>(row), rows,
-               OwnColumns(blocks, gpu), static_cast<int>(local));
+               LocalColumns(blocks, gpu), static_cast<int>(local));
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::inverse

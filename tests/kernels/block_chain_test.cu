@@ -302,8 +302,9 @@ TYPED_TEST(BlockChain, AWaitTimesOut) {
   const DeviceArray<int> info(*this->device, 1);
   const ChainWorkspace layout(s.n, 1, sizeof(T), false);
   const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(layout.bytes(), 0xff));
-  const DeviceArray<chain::Control> control(
-      *this->device, {chain::Control{0, 0, chain::unset, chain::unset}});  // ticket 0 is taken and "done"
+  const DeviceArray<chain::GroupCounters> control(
+      *this->device, {chain::GroupCounters{0, 0, chain::unset_counter,
+                                           chain::unset_counter}});  // ticket 0 is taken and "done"
   chain::LaunchArguments<T> work{};
   work.n = s.n;
   work.nrhs = 1;

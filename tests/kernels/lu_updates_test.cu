@@ -174,7 +174,7 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   std::vector<int> identity(2 * gaussweep::lu::levels * n);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i) % n;
   DeviceArray<int> rows_at(*device, identity);
-  const lu::Exchanges exchanges{source.data(), target.data()};
+  const lu::RowPermutation exchanges{source.data(), target.data()};
   const int window = gaussweep::lu::pivot_window_rows, beyond = n - window;
   simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), device_a.data(),
                lda, /*rows=*/window, cols, /*first=*/0, pivots.data(), exchanges, info.data());
@@ -221,7 +221,7 @@ TEST_P(LuUpdates, PaddingRowsOfAWindowAreNoPivots) {
       DeviceArray<int> pivots(*device, cols), source(*device, cols), target(*device, cols), info(*device, 1);
       simt::launch(context, lu::factor_window<float>, 1, gaussweep::lu::pivot_window_rows,
                    sizeof(lu::WindowMemory<float>), device_a.data(), /*lda=*/rows, rows, cols, /*first=*/0,
-                   pivots.data(), lu::Exchanges{source.data(), target.data()}, info.data());
+                   pivots.data(), lu::RowPermutation{source.data(), target.data()}, info.data());
       const std::vector<int> chosen = pivots.values();
       for (int j = 0; j < cols; ++j)
         EXPECT_TRUE(chosen[j] > j && chosen[j] <= rows) << value << " at " << index << ": " << chosen[j];

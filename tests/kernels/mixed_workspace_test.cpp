@@ -15,7 +15,7 @@ struct MixedCase {
   std::vector<std::int64_t> direct, refined;  ///< orders at which the row solves in double only, or in float
   std::int64_t never,
       always;  ///< an order at which the row never tries float, and one at which it does for any nrhs
-  bool (*worth_trying)(std::int64_t n, std::int64_t nrhs, std::int64_t float_from);
+  bool (*tries_float_factors)(std::int64_t n, std::int64_t nrhs, std::int64_t float_from);
   std::size_t (*refinement_bytes)(std::int64_t n, std::int64_t nrhs);
 };
 
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(All, MixedRow,
                                                    {6500, 8192, 16384},
                                                    4096,
                                                    12000,
-                                                   mixed::worth_trying,
+                                                   mixed::tries_float_factors,
                                                    mixed::refinement_bytes},
                                          MixedCase{"posv",
                                                    Uplo::upper,
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(All, MixedRow,
                                                    {12001, 16384},
                                                    3000,
                                                    16384,
-                                                   definite::worth_trying,
+                                                   definite::tries_float_factors,
                                                    definite::refinement_bytes}),
                          [](const testing::TestParamInfo<MixedCase>& info) { return info.param.problem; });
 
@@ -75,27 +75,27 @@ TEST_P(MixedRow, HasRoomForSixtyFourRightHandSides) {
 
 /// If float is worth trying at an order, it is at all larger orders.
 TEST_P(MixedRow, TriesFloatFromSomeOrderOn) {
-  const auto worth_trying = GetParam().worth_trying;
+  const auto tries_float_factors = GetParam().tries_float_factors;
   for (const std::int64_t nrhs : {1, 2, 8, 32, 64}) {
-    EXPECT_FALSE(worth_trying(GetParam().never, nrhs, 0)) << nrhs;
+    EXPECT_FALSE(tries_float_factors(GetParam().never, nrhs, 0)) << nrhs;
     bool tried = false;
     for (std::int64_t n = 1000; n <= 65536; n += 500) {
-      const bool now = worth_trying(n, nrhs, 0);
+      const bool now = tries_float_factors(n, nrhs, 0);
       EXPECT_TRUE(now || !tried) << n << ", " << nrhs;
       tried = now;
     }
     EXPECT_TRUE(tried) << nrhs;
-    EXPECT_TRUE(worth_trying(GetParam().always, nrhs, 0)) << nrhs;
+    EXPECT_TRUE(tries_float_factors(GetParam().always, nrhs, 0)) << nrhs;
   }
   for (const std::int64_t nrhs : {1, 500}) {
-    EXPECT_TRUE(worth_trying(10, nrhs, 10));
-    EXPECT_FALSE(worth_trying(9, nrhs, 10));
+    EXPECT_TRUE(tries_float_factors(10, nrhs, 10));
+    EXPECT_FALSE(tries_float_factors(9, nrhs, 10));
   }
 }
 
 TEST(MixedGmresCost, FloatBeginsNearOrder6300) {
-  EXPECT_FALSE(mixed::worth_trying(5000, 1, 0));
-  EXPECT_TRUE(mixed::worth_trying(6500, 1, 0));
+  EXPECT_FALSE(mixed::tries_float_factors(5000, 1, 0));
+  EXPECT_TRUE(mixed::tries_float_factors(6500, 1, 0));
 }
 
 /// Times measured in milliseconds (docs/notebook/mixed_precision.md), with up to 8 right-hand sides on an
@@ -122,7 +122,7 @@ TEST(MixedGmresCost, AgreesWithMeasuredTimes) {
                             {12829, 100, 54.57, 53.71},
                             {16196, 16, 52.98, 85.60},
                             {16196, 100, 74.95, 90.04}}) {
-    const bool tried = mixed::worth_trying(m.n, m.nrhs, 0);
+    const bool tried = mixed::tries_float_factors(m.n, m.nrhs, 0);
     EXPECT_LE(tried ? m.refined : m.direct, 1.03 * std::min(m.refined, m.direct)) << m.n << ", " << m.nrhs;
   }
 }

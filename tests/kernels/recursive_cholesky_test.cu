@@ -17,46 +17,46 @@ void expect_all_tasks(int rows, int columns, int tail_rows) {
   const auto expect_sum = [&](const tiles::Task& task, int i, int j) {
     ASSERT_LT(i, rows);
     ASSERT_LT(j, columns);
-    const int max_columns = task.kind == tiles::Kind::update ? GroupsPerUpdate * tiles::group_columns
-                                                             : tail_rows + tiles::group_columns / 2;
-    ASSERT_LE(task.to - task.from, std::max(max_columns, tiles::group_columns));
-    for (int k = task.from; k < task.to; ++k) {
+    const int max_columns = task.kind == tiles::TaskKind::update ? GroupsPerUpdate * tiles::group_columns
+                                                                 : tail_rows + tiles::group_columns / 2;
+    ASSERT_LE(task.k_end - task.k_begin, std::max(max_columns, tiles::group_columns));
+    for (int k = task.k_begin; k < task.k_end; ++k) {
       ASSERT_EQ(state(i, k), tiles::finished);
       ASSERT_EQ(state(j, k), tiles::finished);
     }
-    ASSERT_EQ(state(i, j), static_cast<unsigned>(task.from / tiles::group_columns)) << i << ", " << j;
+    ASSERT_EQ(state(i, j), static_cast<unsigned>(task.k_begin / tiles::group_columns)) << i << ", " << j;
   };
   tiles::Schedule<GroupsPerUpdate> schedule(rows, columns, tail_rows);
   int tasks = 0;
   for (unsigned ticket = 0;; ++ticket, ++tasks) {
     const tiles::Task task = schedule.task(ticket);
-    if (task.kind == tiles::Kind::none) break;
+    if (task.kind == tiles::TaskKind::none) break;
     const int j = task.j;
     SCOPED_TRACE(::testing::Message() << rows << " x " << columns << ", ticket " << ticket);
-    if (task.kind == tiles::Kind::diagonal) {
+    if (task.kind == tiles::TaskKind::diagonal) {
       if (j > 0) {
         expect_sum(task, j, j - 1);
         ASSERT_EQ(state(j - 1, j - 1), tiles::finished);
         state(j, j - 1) = tiles::finished;
       }
       expect_sum(task, j, j);
-      ASSERT_TRUE(j == 0 || task.to == j - 1);
+      ASSERT_TRUE(j == 0 || task.k_end == j - 1);
       state(j, j) = tiles::finished;
       continue;
     }
-    const tiles::Tiles task_tiles(task, rows, columns);
+    const tiles::TaskTiles task_tiles(task, rows, columns);
     for (int k = 0; k < 4; ++k) {
       if (!task_tiles.is_changed(k)) continue;
       const int row = task_tiles.row_of(k), column = task_tiles.column_of(k);
       expect_sum(task, row, column);
-      if (task.kind == tiles::Kind::panel) {
+      if (task.kind == tiles::TaskKind::panel) {
         ASSERT_EQ(state(j, j), tiles::finished);
-        ASSERT_EQ(task.to, j);
+        ASSERT_EQ(task.k_end, j);
         state(row, column) = tiles::finished;
       } else {
-        ASSERT_LT(task.from, task.to);
-        ASSERT_EQ(task.to % tiles::group_columns, 0);
-        state(row, column) = static_cast<unsigned>(task.to / tiles::group_columns);
+        ASSERT_LT(task.k_begin, task.k_end);
+        ASSERT_EQ(task.k_end % tiles::group_columns, 0);
+        state(row, column) = static_cast<unsigned>(task.k_end / tiles::group_columns);
       }
     }
   }
@@ -205,7 +205,7 @@ TEST_P(RecursiveCholesky, FactorsWithOtherUpdates) {
     const int last = max_columns;
     const bool whole = tiles::RecursiveCholesky<float, PlainUpdates>(
                            context, shape, on_device.data(), n, info.data(), workspace,
-                           {/*one_launch=*/64, /*panel=*/64}, /*scaled=*/true)
+                           {/*max_single_launch_order=*/64, /*panel=*/64}, /*scaled=*/true)
                            .factor(updates, [&last_asked, last](int columns) {
                              EXPECT_EQ(columns, last_asked + 64);
                              last_asked = columns;

@@ -10,33 +10,34 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 /// squares of L, from row `first` down, because the right-hand sides are 0 in earlier rows. Then it visits
 /// the rows of squares of U, from the last one up. It visits the last diagonal square once, because both
 /// substitutions use this square consecutively.
-class SquareOrder {
+class SquareIterator {
  public:
-  __device__ SquareOrder(int first, int squares) : first_(first), squares_(squares), i_(first), j_(first) {}
+  __device__ SquareIterator(int first, int squares)
+      : first_(first), square_count_(squares), i_(first), j_(first) {}
   __device__ int i() const { return i_; }                  ///< the square's row of squares
   __device__ int j() const { return j_; }                  ///< the square's column of squares
   __device__ bool is_forward() const { return forward_; }  ///< true in the forward substitution with L
   __device__ bool is_done() const { return i_ < 0; }
-  __device__ bool begins_row() const { return j_ == (forward_ ? first_ : squares_ - 1); }
-  __device__ bool is_last_row() const { return i_ == squares_ - 1; }
+  __device__ bool begins_row() const { return j_ == (forward_ ? first_ : square_count_ - 1); }
+  __device__ bool is_last_row() const { return i_ == square_count_ - 1; }
   __device__ void advance() {
     if (forward_ && j_ < i_) {
       ++j_;
-    } else if (forward_ && i_ < squares_ - 1) {
+    } else if (forward_ && i_ < square_count_ - 1) {
       ++i_;
       j_ = first_;
     } else if (forward_ || j_ == i_) {
       forward_ = false;
       --i_;
-      j_ = squares_ - 1;
+      j_ = square_count_ - 1;
     } else {
       --j_;
     }
   }
 
  private:
-  int first_;    ///< the first row of squares
-  int squares_;  ///< squares in a row or column of the matrix
+  int first_;         ///< the first row of squares
+  int square_count_;  ///< squares in a row or column of the matrix
   int i_, j_;
   bool forward_ = true;
 };

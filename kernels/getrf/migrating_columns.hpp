@@ -12,11 +12,11 @@ namespace gaussweep {
 
 /// Right-hand sides with a copy per GPU. Only one copy is up to date: at first the copy on the first GPU.
 template <class T>
-class TravellingColumns {
+class MigratingColumns {
  public:
   /// @param b the right-hand sides on the first GPU
   /// @param parts provide each other GPU's workspace for a copy of `b` with ld = rows
-  TravellingColumns(DeviceGroup& group, const MatrixView<T>& b, std::vector<OperandPart<T>>& parts)
+  MigratingColumns(DeviceGroup& group, const MatrixView<T>& b, std::vector<OperandPart<T>>& parts)
       : group_(group), views_{b} {
     for (std::size_t gpu = 1; gpu < parts.size(); ++gpu)
       views_.push_back({parts[gpu].workspace.template take<T>(b.rows * b.cols), b.rows, b.cols, b.rows});
@@ -25,13 +25,13 @@ class TravellingColumns {
   /// work queued on the GPU that has the current values.
   const MatrixView<T>& bring_to(int gpu) {
     const MatrixView<T>& to = views_[static_cast<std::size_t>(gpu)];
-    if (gpu == holder_) return to;
-    const MatrixView<T>& from = views_[static_cast<std::size_t>(holder_)];
+    if (gpu == current_gpu_) return to;
+    const MatrixView<T>& from = views_[static_cast<std::size_t>(current_gpu_)];
     Device& device = group_.device(gpu);
-    device.wait_for(group_.device(holder_));
+    device.wait_for(group_.device(current_gpu_));
     device.copy_2d(to.data, bytes_of(to.ld), from.data, bytes_of(from.ld), bytes_of(to.rows),
                    static_cast<std::size_t>(to.cols));
-    holder_ = gpu;
+    current_gpu_ = gpu;
     return to;
   }
 
@@ -41,7 +41,7 @@ class TravellingColumns {
   }
   DeviceGroup& group_;
   std::vector<MatrixView<T>> views_;
-  int holder_ = 0;  ///< the GPU whose copy is up to date
+  int current_gpu_ = 0;  ///< the GPU whose copy is up to date
 };
 
 /// Returns a block column of a distributed matrix.
@@ -52,7 +52,7 @@ MatrixView<T> block_column(const ColumnBlocks& blocks, const std::vector<Operand
   return {a.data + blocks.local_begin(block) * a.ld, a.rows, blocks.columns(block), a.ld};
 }
 
-/// Returns the bytes of workspace per GPU for TravellingColumns.
+/// Returns the bytes of workspace per GPU for MigratingColumns.
 inline std::size_t travelling_bytes(const Shape& shape, std::size_t element) {
   return workspace_piece(shape.n * shape.nrhs, element);
 }
