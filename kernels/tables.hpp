@@ -20,8 +20,8 @@ std::vector<ProblemTable> problem_tables();
 
 /// The entry points (functions) of a portable method for the backends `cuda` and `emulated`.
 struct PortableEntries {
-  Entry cuda;
-  Entry emulated;
+  EntryPoints cuda;
+  EntryPoints emulated;
 };
 
 /// Returns a Method, a row of the registry, with the fields that every method sets.
@@ -35,14 +35,14 @@ inline Method make_method(Problem problem, std::string variant, std::string summ
   return method;
 }
 /// Marks the method as CPU code.
-inline Method on_cpu(Method method, Entry entry) {
+inline Method on_cpu(Method method, EntryPoints entry) {
   method.backends = {Backend::host};
   method.host = entry;
   return method;
 }
 /// Marks the method as CUDA code for compute capability `capability` and later (90 means 9.0). The supported
 /// CUDA versions generate no code for GPUs before 3.5.
-inline Method on_gpu(Method method, Entry entry, int capability = 35) {
+inline Method on_gpu(Method method, EntryPoints entry, int capability = 35) {
   method.capability = capability;
   method.backends = {Backend::cuda};
   method.cuda = entry;
@@ -76,7 +76,7 @@ inline std::int64_t mg_column_block(const Shape&, const Parameters& parameters) 
 }
 /// Marks the method as a call of cuSOLVERMg: A is distributed over the GPUs in block columns. B must be a
 /// single block. Blocks may be as narrow as 32 columns; therefore B may have at most 32 columns.
-inline Method on_cusolver_mg(Method method, Entry entry) {
+inline Method on_cusolver_mg(Method method, EntryPoints entry) {
   method.parameters = {gpus_parameter(),
                        integer_parameter("block", /*default_value=*/512, /*low=*/32, /*high=*/8192,
                                          "columns per block, a multiple of 32")};
@@ -100,7 +100,7 @@ inline Method on_cusolver_mg(Method method, Entry entry) {
                                       const ::gaussweep::Parameters&);                           \
   }
 #define GAUSSWEEP_ENTRY(space, method)                                    \
-  ::gaussweep::Entry {                                                    \
+  ::gaussweep::EntryPoints {                                              \
     ::gaussweep::space::method<float>, ::gaussweep::space::method<double> \
   }
 
@@ -114,7 +114,7 @@ inline Method on_cusolver_mg(Method method, Entry entry) {
 #define GAUSSWEEP_DECLARE_PORTABLE(method) GAUSSWEEP_DECLARE_IN(emulated, method)
 #define GAUSSWEEP_DECLARE_CUDA(method)
 #define GAUSSWEEP_CUDA_ENTRY(method) \
-  ::gaussweep::Entry {}
+  ::gaussweep::EntryPoints {}
 #endif
 
 /// The CUDA and emulated entries of a portable method.

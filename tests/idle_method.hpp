@@ -9,8 +9,8 @@ namespace gaussweep::testing_help {
 /// Returns a row whose entry points compute nothing, on the given backends.
 inline Method idle_method(Problem problem, const std::string& variant,
                           std::vector<Backend> backends = {Backend::host}) {
-  const Entry entry = {[](Context&, Operands<float>&, const Parameters&) {},
-                       [](Context&, Operands<double>&, const Parameters&) {}};
+  const EntryPoints entry = {[](Context&, Operands<float>&, const Parameters&) {},
+                             [](Context&, Operands<double>&, const Parameters&) {}};
   Method method;
   method.problem = problem;
   method.variant = variant;

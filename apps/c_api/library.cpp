@@ -77,7 +77,7 @@ gaussweep_status guarded(std::string* error, int gpu, Work work) noexcept {
     return status;
   };
   try {
-    const CurrentGpu current(gpu);
+    const CurrentGpuScope current(gpu);
     error->clear();
     work();
     return GAUSSWEEP_SUCCESS;
@@ -144,7 +144,7 @@ std::size_t piece(const Extent& extent, std::size_t element) {
   if (static_cast<double>(extent.rows) * static_cast<double>(extent.cols) > 1e15)
     throw OutOfMemory("a matrix of " + std::to_string(extent.rows) + " x " + std::to_string(extent.cols) +
                       " is larger than any memory");
-  return workspace_piece(extent.rows * extent.cols, element);
+  return aligned_workspace_bytes(extent.rows * extent.cols, element);
 }
 
 /// Returns the Choice of this method, with the sizes of the parts of `work`.
@@ -157,7 +157,7 @@ Choice choice_of(const Method& method, const Shape& shape, std::int64_t runs, st
   if (method.answer == AnswerIn::x) choice.parts.x = answer;
   if (method.workspace_bytes != nullptr) {
     const std::size_t bytes = method.workspace_bytes(shape, choice.parameters, element);
-    choice.parts.method = workspace_piece(static_cast<std::int64_t>(bytes), 1);
+    choice.parts.method = aligned_workspace_bytes(static_cast<std::int64_t>(bytes), 1);
   }
   return choice;
 }
@@ -228,7 +228,8 @@ void require_work(const void* work, std::size_t bytes, std::size_t needed) {
 /// Copies a matrix between two leading dimensions on the handle's stream.
 template <class T>
 void copy(Context& context, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to, const Extent& e) {
-  convert_layout<T>(context, Strided<T>{from, 1, ld_from}, e.rows, e.cols, Destination<T>{to, 1, ld_to});
+  convert_layout<T>(context, StridedView<T>{from, 1, ld_from}, e.rows, e.cols,
+                    WritableStridedView<T>{to, 1, ld_to});
 }
 
 /// Calls `on_gpu` or, for an emulated device, `emulated`.
@@ -507,7 +508,7 @@ gaussweep_status gaussweep_create(gaussweep_handle* handle, int device) {
 }
 
 void gaussweep_destroy(gaussweep_handle handle) {
-  const CurrentGpu current(handle == nullptr ? -1 : handle->index);  // -1: keeps the current GPU
+  const CurrentGpuScope current(handle == nullptr ? -1 : handle->index);  // -1: keeps the current GPU
   delete handle;
 }
 

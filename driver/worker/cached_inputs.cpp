@@ -56,7 +56,7 @@ void HeldAnswer<T>::bring_to_host(Device& device) {
 }
 
 template <class T>
-Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size) {
+Buffer copy_on_device(Context& context, const StridedView<T>& from, const Extent& size) {
   if (size.rows * size.cols <= max_host_elements) return {};
   try {
     Buffer copy(context.device, static_cast<std::size_t>(size.rows * size.cols) * sizeof(T));
@@ -85,8 +85,8 @@ Difference difference_of(Context& context, Problem problem, const Shape& shape, 
 }
 
 template <class T>
-Resident<T> CachedInputs<T>::take_resident(Context& context) {
-  Resident<T> resident = std::exchange(resident_, {});
+ResidentInputs<T> CachedInputs<T>::take_resident(Context& context) {
+  ResidentInputs<T> resident = std::exchange(resident_, {});
   if (!resident.has_a() || a_name_ != name_of_a(*prepared)) return {};
   if (device_digest(context, resident.memory.data(), resident.memory.bytes()) != digest_) return {};
   if (inputs_identity_ != prepared->identity) resident.b = {};
@@ -113,11 +113,11 @@ void CachedInputs<T>::free_device_memory() {
   if (reference.is_on_device()) reference = {};
 }
 
-#define GAUSSWEEP_HELD(T)                                                     \
-  template struct HeldAnswer<T>;                                              \
-  template class CachedInputs<T>;                                             \
-  template Buffer copy_on_device(Context&, const Strided<T>&, const Extent&); \
-  template double norm_of(Context&, Problem, const Shape&, HeldAnswer<T>&);   \
+#define GAUSSWEEP_HELD(T)                                                         \
+  template struct HeldAnswer<T>;                                                  \
+  template class CachedInputs<T>;                                                 \
+  template Buffer copy_on_device(Context&, const StridedView<T>&, const Extent&); \
+  template double norm_of(Context&, Problem, const Shape&, HeldAnswer<T>&);       \
   template Difference difference_of(Context&, Problem, const Shape&, HeldAnswer<T>&, HeldAnswer<T>&, double);
 GAUSSWEEP_HELD(float)
 GAUSSWEEP_HELD(double)

@@ -42,7 +42,7 @@ struct HeldAnswer {
 /// suffice, or if x is so small that a comparison on the host is as fast.
 /// @throws DeviceError
 template <class T>
-Buffer copy_on_device(Context& context, const Strided<T>& from, const Extent& size);
+Buffer copy_on_device(Context& context, const StridedView<T>& from, const Extent& size);
 
 /// Returns `norm_of_answer` (check.hpp), computed on the worker's device if it holds the answer and has
 /// enough memory, otherwise on the host. @throws DeviceError
@@ -62,10 +62,10 @@ class CachedInputs {
   HeldAnswer<T> reference;                ///< the vendor's answer
 
   /// Moves the device copies to the caller if they are copies of the inputs `prepared`. If only their A is
-  /// the trial's A, moves A alone. Returns an empty `Resident` if A differs, or if the bits on the device
-  /// have changed since the upload.
+  /// the trial's A, moves A alone. Returns an empty `ResidentInputs` if A differs, or if the bits on the
+  /// device have changed since the upload.
   /// @throws DeviceError
-  Resident<T> take_resident(Context& context);
+  ResidentInputs<T> take_resident(Context& context);
   /// Keeps the pristine inputs of a finished run on the device.
   /// @param digest hash of the inputs when they were uploaded
   /// @param upload_seconds time of the upload
@@ -82,7 +82,7 @@ class CachedInputs {
   double upload_seconds() const { return upload_seconds_; }
 
  private:
-  Resident<T> resident_;
+  ResidentInputs<T> resident_;
   std::string a_name_, inputs_identity_;  ///< identify A on the device, and all inputs on the device
   std::uint64_t digest_ = 0;
   double upload_seconds_ = std::numeric_limits<double>::quiet_NaN();

@@ -75,7 +75,7 @@ Executor::Executor(const Registry& registry, Context& context, StoreWriter& stor
 }
 
 Executor::~Executor() {
-  LargeBlocks::of_process().keep_none();
+  LargeBlocks::of_process().keep_no_blocks();
 }
 
 io::Record Executor::blank(const Trial& trial) const {
@@ -116,7 +116,7 @@ io::Record Executor::run(const Trial& trial) {
   }
   const int gpus = gpus_of(*method, trial.shape, trial.parameters);
   if (gpus > 1) require_gpus(trial, gpus);
-  const UsedGroup used(context_, gpus > 1 ? group_ : nullptr);
+  const DeviceGroupScope used(context_, gpus > 1 ? group_ : nullptr);
   const Admission admission = admit_run(trial, *method, /*is_reference=*/false);
   if (gpus > 1 && admission.fit == Fit::never) throw OutOfMemory(admission.reason);
   if (admission.fit == Fit::not_now) throw TransientFailure(io::Status::oom, admission.reason);
@@ -278,7 +278,7 @@ bool Executor::run_vendor(const Trial& trial, const Method& vendor, CachedInputs
     return false;
   }
   const bool in_device_memory = &context.device == &device_ && admission.pristine == Pristine::on_device;
-  Resident<T> resident = in_device_memory ? cached.take_resident(context) : Resident<T>();
+  ResidentInputs<T> resident = in_device_memory ? cached.take_resident(context) : ResidentInputs<T>();
   const bool was_resident = resident.has_a();
   MethodRun<T> run(context, vendor, as_vendor.backend, as_vendor.parameters, trial.shape, /*repeats=*/1,
                    admission.pristine, std::move(resident));

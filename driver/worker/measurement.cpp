@@ -238,7 +238,7 @@ class Executor::Measurement {
 
   void allocate() {
     begin_step("allocate");
-    Resident<T> resident;
+    ResidentInputs<T> resident;
     if (is_resident() && transfer_ == Transfer::once) {
       resident = cached_inputs_.take_resident(context_);
       if (resident.has_a()) earlier_seconds_ = cached_inputs_.upload_seconds();

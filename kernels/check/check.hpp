@@ -23,7 +23,7 @@ inline constexpr double suspect_factor = 10;
 /// Returns a threshold for geinv, the inverse of a general matrix. If the ratio of I - A X exceeds it, I - X
 /// A is computed too. Inverses of well-conditioned matrices do not exceed the threshold, which is a backward
 /// error of 32 u (n u if n <= 32).
-inline double second_side_threshold(std::int64_t n) {
+inline double other_side_threshold(std::int64_t n) {
   return n <= 32 ? 1 : 32 / static_cast<double>(n);
 }
 
@@ -46,7 +46,7 @@ struct Findings {
 /// - getrf: ||P A - L U||_1 / (n u (||A||_1 + v (||L||_1 + ||U||_1)));
 /// - potrf: ||A - L L^T||_1 / (n u ||A||_1); every diagonal element of L must be positive;
 /// - trtri, poinv: ||I - A X||_1 / (n u ||A||_1 (||X||_1 + v)), as in LAPACK's tests;
-/// - geinv: the quotient of trtri. If it is above `second_side_threshold(n)`, `check` also computes
+/// - geinv: the quotient of trtri. If it is above `other_side_threshold(n)`, `check` also computes
 ///   the quotient with I - X A, which LAPACK's tests measure. The ratio is the smaller quotient. An inverse
 ///   of an ill-conditioned matrix rarely has both residuals small (Higham, "Accuracy and Stability of
 ///   Numerical Algorithms", 14.3);

@@ -17,7 +17,8 @@ namespace {
 /// Returns a message about the first NaN or Inf in `part` of a matrix. The message is empty if all elements
 /// are finite.
 template <class T>
-std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, Part part, const std::string& name) {
+std::string flaw_of(Reductions<T>& reductions, const HostMatrix<T>& a, MatrixPart part,
+                    const std::string& name) {
   const std::optional<ElementIndex> position = reductions.first_not_finite(a, part);
   if (!position) return {};
   return name + " holds " + (std::isnan(a(position->row, position->col)) ? "NaN" : "Inf") +
@@ -85,7 +86,7 @@ Findings check(const Method& method, const Inputs<T>& inputs, const Answer<T>& a
   require_shapes(problem, inputs, answer);
   std::string flaw = flaw_of(reductions, answer.x, part_of(problem.used_of_x, uplo), "the answer");
   if (flaw.empty()) flaw = flaw_of(reductions, inputs.a, part_of(problem.used_of_a, uplo), "A");
-  if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, Part::all, name_of_b(problem));
+  if (flaw.empty()) flaw = flaw_of(reductions, inputs.b, MatrixPart::all, name_of_b(problem));
   if (!flaw.empty()) {
     Findings findings = verifiers::unknown();
     findings.ratio = findings.backward_error = std::numeric_limits<double>::infinity();
@@ -171,7 +172,7 @@ namespace {
 /// Sets the elements outside of the triangle `part` of each square matrix of a batch to zero, because methods
 /// leave them undefined.
 template <class T>
-HostMatrix<T> with_zeros_outside(HostMatrix<T> all, Part part) {
+HostMatrix<T> with_zeros_outside(HostMatrix<T> all, MatrixPart part) {
   for (std::int64_t j = 0; j < all.cols; ++j) {
     const RowRange range = rows_of(part, all.rows, j % all.rows);
     for (std::int64_t i = 0; i < all.rows; ++i) {
@@ -213,7 +214,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
       if (pivot(answer, i) != pivot(reference, i)) return unknown;
     }
   }
-  const Part part = part_of(problem->used_of_x, shape.uplo);
+  const MatrixPart part = part_of(problem->used_of_x, shape.uplo);
   if (!std::isfinite(reference_norm)) return unknown;
   if (&answer == &reference && reference_norm > 0) return {0, 0, 0, 0};
   if (has_triangles_of_batch(problem, shape)) {
@@ -222,7 +223,7 @@ Difference difference(Problem problem, const Shape& shape, const Answer<T>& answ
     const double norm = max_norm(zeroed);
     if (!std::isfinite(norm)) return {infinity, infinity, infinity, infinity};
     const ElementDifference elements = on_host.element_difference(
-        zeroed, with_zeros_outside(reference.x, part), Part::all, norm, reference_norm);
+        zeroed, with_zeros_outside(reference.x, part), MatrixPart::all, norm, reference_norm);
     // The mean over all n^2 elements of a matrix becomes a mean over the n (n + 1) / 2 of its triangle.
     const auto n = static_cast<double>(shape.n);
     return {elements.largest, elements.largest_relative, elements.mean_relative,

@@ -27,8 +27,9 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
   const double multiplications = static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                                  static_cast<double>(operands.terms());
   if (is_product && multiplications > max_multiplications) return unknown;
-  for (const auto& [matrix, part] : {std::pair{&inputs.a, operands.left.part},
-                                     std::pair{&inputs.b, Part::all}, std::pair{&answer.x, Part::all}}) {
+  for (const auto& [matrix, part] :
+       {std::pair{&inputs.a, operands.left.part}, std::pair{&inputs.b, MatrixPart::all},
+        std::pair{&answer.x, MatrixPart::all}}) {
     if (!std::isfinite(reductions.max_norm(*matrix, part))) return std::numeric_limits<double>::infinity();
   }
   // The allowed residual (Allowance in residual.hpp) is u times the denominator of check.hpp.
@@ -38,7 +39,7 @@ double componentwise_error(const Method& method, const Inputs<T>& inputs, const 
                             WideNumber(static_cast<double>(operands.terms()) + 2);
   allowance.negligible = 0.25;  // the error bound of check.hpp: u / 4
   allowance.max_exact_terms = max_exact_terms;
-  return roundoff * reductions.largest_allowance_ratio(operands, Target<T>{&target}, allowance);
+  return roundoff * reductions.largest_allowance_ratio(operands, ResidualTarget<T>{&target}, allowance);
 }
 
 template <class T>

@@ -14,7 +14,7 @@ constexpr int difference_elements = 2048;  // elements of each matrix that a thr
 /// Neighbouring threads load neighbouring addresses. All sizes are powers of two. Each load of a thread is
 /// therefore `stride` elements after its previous one.
 template <int width, class T>
-__device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_t i, std::int64_t j,
+__device__ __forceinline__ void copy_to_shared(const DeviceOperand<T>& m, std::int64_t i, std::int64_t j,
                                                double* shared) {
   constexpr int height = difference_elements / width;
   const auto t = static_cast<int>(threadIdx.x);
@@ -39,14 +39,15 @@ __device__ __forceinline__ void copy_to_shared(const Elements<T>& m, std::int64_
 /// element_differences.hpp).
 template <class T, int width>
 __global__ void __launch_bounds__(difference_threads)
-    differences_kernel(Elements<T> x, Elements<T> y, std::int64_t exponent, ColumnDifferences* columns) {
+    differences_kernel(DeviceOperand<T> x, DeviceOperand<T> y, std::int64_t exponent,
+                       ColumnDifferences* columns) {
   constexpr int height = difference_elements / width, pitch = height + 1;
   __shared__ double first[width * pitch], second[width * pitch];
   const auto t = static_cast<int>(threadIdx.x);
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * width;
-  const std::int64_t end = y.part == Part::upper ? min(y.rows, j + width) : y.rows;
+  const std::int64_t end = y.part == MatrixPart::upper ? min(y.rows, j + width) : y.rows;
   ColumnDifferences differences;
-  for (std::int64_t i = y.part == Part::lower ? j : 0; i < end; i += height) {
+  for (std::int64_t i = y.part == MatrixPart::lower ? j : 0; i < end; i += height) {
     copy_to_shared<width>(x, i, j, first);
     copy_to_shared<width>(y, i, j, second);
     __syncthreads();

@@ -11,24 +11,25 @@ namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 /// The device counterpart of Operand (operand.hpp): element (i, j) is data[i * row_stride + j * col_stride].
 template <class T>
-struct Elements {
+struct DeviceOperand {
   const T* data;
   std::int64_t row_stride, col_stride;
   std::int64_t rows, cols;
-  Part part;           ///< the elements that are used; all others count as 0
+  MatrixPart part;     ///< the elements that are used; all others count as 0
   bool unit_diagonal;  ///< true: the diagonal elements count as 1
   bool absolute;       ///< true: |element| is used instead of the element
 };
 
 /// Returns true if element (i, j) exists and belongs to the part.
 template <class T>
-__device__ __forceinline__ bool is_used(const Elements<T>& m, std::int64_t i, std::int64_t j) {
-  return i < m.rows && j < m.cols && !(m.part == Part::lower && i < j) && !(m.part == Part::upper && i > j);
+__device__ __forceinline__ bool is_used(const DeviceOperand<T>& m, std::int64_t i, std::int64_t j) {
+  return i < m.rows && j < m.cols && !(m.part == MatrixPart::lower && i < j) &&
+         !(m.part == MatrixPart::upper && i > j);
 }
 
 /// Returns element (i, j); 0 outside of the matrix or part.
 template <class T>
-__device__ __forceinline__ double element(const Elements<T>& m, std::int64_t i, std::int64_t j) {
+__device__ __forceinline__ double element(const DeviceOperand<T>& m, std::int64_t i, std::int64_t j) {
   if (!is_used(m, i, j)) return 0;
   if (m.unit_diagonal && i == j) return 1;
   const double value = m.data[i * m.row_stride + j * m.col_stride];
@@ -45,7 +46,7 @@ enum class LineKind : bool { columns = false, rows = true };
 /// The rows or the columns of a matrix, to be reduced one by one.
 template <class T>
 struct Lines {
-  Elements<T> matrix;
+  DeviceOperand<T> matrix;
   LineKind kind;
   bool mirrored;  ///< true: the matrix is symmetric, and matrix.part is its stored triangle
   int exponent;   ///< elements are scaled by 2^-exponent before they are summed
@@ -80,7 +81,7 @@ template <class T>
 __global__ void __launch_bounds__(line_threads)
     lines_kernel(Lines<T> lines, Reduction reduction, double* out) {
   __shared__ double loaded[lines_per_block][line_chunk + 1];
-  const Elements<T>& m = lines.matrix;
+  const DeviceOperand<T>& m = lines.matrix;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_per_block;
   const bool are_columns = lines.are_columns();
   const std::int64_t count = are_columns ? m.cols : m.rows, length = are_columns ? m.rows : m.cols;
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(line_threads)
 /// Finds the first NaN or Inf in column-major order and stores its index. Leaves `first_index` unchanged if
 /// all elements are finite.
 template <class T>
-__global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index) {
+__global__ void not_finite_kernel(DeviceOperand<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;
@@ -129,7 +130,7 @@ __global__ void not_finite_kernel(Elements<T> m, unsigned long long* first_index
 /// Raises *largest to the bits of max |a_ij|. Nonnegative doubles are ordered like their bits, so that
 /// atomicMax works on the bits; the bits of NaN are above all others.
 template <class T>
-__global__ void largest_kernel(Elements<T> m, unsigned long long* largest) {
+__global__ void largest_kernel(DeviceOperand<T> m, unsigned long long* largest) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool column_major = m.row_stride == 1;
   const std::int64_t line = column_major ? m.rows : m.cols;

@@ -5,8 +5,8 @@
 ///
 /// In double, each operand element is split into a high part of 24 bits and a low part (residual.hpp). A
 /// block computes a 64 x 64 tile; a thread computes 16 elements. Per element, registers hold two sums over 32
-/// values of k (`high` and `low`) and three sums over all k (as in tiles::Tile). Per element and k this takes
-/// 5 FP64 operations in double and one in float. Tensor cores are not used.
+/// values of k (`high` and `low`) and three sums over all k (as in tiles::TileSums). Per element and k this
+/// takes 5 FP64 operations in double and one in float. Tensor cores are not used.
 
 #include <cstring>
 
@@ -16,22 +16,22 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
-using tiles::depth;  // 32: the values of k over which products of high parts are summed exactly
-using tiles::edge;   // 64: the rows and columns of a tile
+using tiles::tile_depth;  // 32: the values of k over which products of high parts are summed exactly
+using tiles::tile_edge;   // 64: the rows and columns of a tile
 
-/// The device counterpart of Target (residual.hpp).
+/// The device counterpart of ResidualTarget (residual.hpp).
 template <class T>
 struct DeviceTarget {
   const T* data;  ///< null: the identity
   std::int64_t row_stride, col_stride;
-  Part stored;                ///< Target::stored
-  const std::int64_t* order;  ///< Target::order
+  MatrixPart stored;          ///< ResidualTarget::stored
+  const std::int64_t* order;  ///< ResidualTarget::order
 };
 
 /// The arguments of product_kernel.
 template <class T>
-struct Product {
-  Elements<T> left, right;
+struct ProductArguments {
+  DeviceOperand<T> left, right;
   const double *largest_of_rows, *largest_of_cols;  ///< max |element| of left's rows and of right's columns
   DeviceTarget<T> target;
   Measure measure;
@@ -44,7 +44,7 @@ struct Product {
 enum class Epilogue { columns, magnitudes, allowance_ratios };
 
 /// An element that the host has to sum exactly, because its error bound is not negligible.
-struct Undecided {
+struct UndecidedElement {
   std::int64_t row, col;
   WideNumber allowed;  ///< the allowed |residual| (Allowance in residual.hpp)
 };
@@ -56,18 +56,18 @@ struct AllowanceRatios {
   double error_unit;                    ///< (error bound of an element) / 2^(row exponent + column exponent)
   unsigned long long* largest_bits;     ///< the bits of the largest ratio, a nonnegative double
   unsigned long long* undecided_count;  ///< the number of undecided elements, which may exceed `capacity`
-  Undecided* list;                      ///< the undecided elements
+  UndecidedElement* list;               ///< the undecided elements
   unsigned long long capacity;          ///< the maximum length of `list`
 };
 
 constexpr int product_threads = 256;
-constexpr int chunk = 16;                                         // k values in shared memory
-constexpr int pitch = edge + 2;                                   // doubles per k in shared memory, padded
-constexpr int microtile = 4;                                      // rows and columns of a thread's microtile
-constexpr int loads_per_thread = edge * chunk / product_threads;  // elements of an operand, per chunk
-constexpr int residual_pitch = edge + 1;  // mantissas per column of the residual, padded
+constexpr int chunk = 16;             // k values in shared memory
+constexpr int pitch = tile_edge + 2;  // doubles per k in shared memory, padded
+constexpr int microtile = 4;          // rows and columns of a thread's microtile
+constexpr int loads_per_thread = tile_edge * chunk / product_threads;  // elements of an operand, per chunk
+constexpr int residual_pitch = tile_edge + 1;  // mantissas per column of the residual, padded
 constexpr int shared_doubles =
-    edge * residual_pitch * 5 / 4;  // per element an 8-byte mantissa and a 2-byte exponent
+    tile_edge * residual_pitch * 5 / 4;  // per element an 8-byte mantissa and a 2-byte exponent
 
 /// Two doubles, loaded from shared memory by one instruction.
 struct alignas(16) Pair {
@@ -83,12 +83,13 @@ __device__ __forceinline__ double add_exact_product(double a, double b, double c
 #endif
 }
 
-/// Returns element (i, j) of C (Target::operator()).
+/// Returns element (i, j) of C (ResidualTarget::operator()).
 template <class T>
 __device__ __forceinline__ double target_element(const DeviceTarget<T>& target, std::int64_t i,
                                                  std::int64_t j) {
   if (target.data == nullptr) return i == j ? 1 : 0;
-  const bool swapped = (target.stored == Part::lower && i < j) || (target.stored == Part::upper && i > j);
+  const bool swapped =
+      (target.stored == MatrixPart::lower && i < j) || (target.stored == MatrixPart::upper && i > j);
   const std::int64_t row = swapped ? j : i, col = swapped ? i : j;
   return target.data[(target.order == nullptr ? row : target.order[row]) * target.row_stride +
                      col * target.col_stride];
@@ -102,18 +103,18 @@ template <class T>
 struct OperandLoader {
   /// @param first the first line
   /// @param begin the first k
-  __device__ __forceinline__ OperandLoader(const Elements<T>& m, LineKind kind, std::int64_t first,
+  __device__ __forceinline__ OperandLoader(const DeviceOperand<T>& m, LineKind kind, std::int64_t first,
                                            std::int64_t begin)
       : along_lines((kind == LineKind::rows ? m.row_stride : m.col_stride) == 1),
         absolute(m.absolute),
         unit_diagonal(m.unit_diagonal),
-        k_from_line(m.part == (kind == LineKind::rows ? Part::upper : Part::lower)),
-        k_to_line(m.part == (kind == LineKind::rows ? Part::lower : Part::upper)),
+        k_from_line(m.part == (kind == LineKind::rows ? MatrixPart::upper : MatrixPart::lower)),
+        k_to_line(m.part == (kind == LineKind::rows ? MatrixPart::lower : MatrixPart::upper)),
         lines(static_cast<int>(kind == LineKind::rows ? m.rows : m.cols)),
         terms(static_cast<int>(kind == LineKind::rows ? m.cols : m.rows)) {
     const auto t = static_cast<int>(threadIdx.x);
-    line = along_lines ? t % edge : t / chunk;
-    k_in_chunk = along_lines ? t / edge : t % chunk;
+    line = along_lines ? t % tile_edge : t / chunk;
+    k_in_chunk = along_lines ? t / tile_edge : t % chunk;
     first_line = static_cast<int>(first);
     k = static_cast<int>(begin) + k_in_chunk;
     const std::int64_t line_stride = kind == LineKind::rows ? m.row_stride : m.col_stride,
@@ -158,7 +159,7 @@ struct OperandLoader {
     }
   }
 
-  static constexpr int line_step = product_threads / chunk, k_step = product_threads / edge;
+  static constexpr int line_step = product_threads / chunk, k_step = product_threads / tile_edge;
   bool along_lines;  ///< true: neighbouring threads load elements of neighbouring lines; false: of one line
   bool absolute, unit_diagonal;
   bool k_from_line, k_to_line;  ///< triangular operands: the line is zero for k < line, or for k > line
@@ -188,10 +189,11 @@ __device__ __forceinline__ void load_fragment(const double* line, int first, int
 /// of column c within tile row r. The other epilogues write or read `magnitudes`, a column-major matrix.
 template <class T, Epilogue epilogue>
 __global__ void __launch_bounds__(product_threads)
-    product_kernel(Product<T> p, WideNumber* parts, double* magnitudes, AllowanceRatios allowance_ratios) {
+    product_kernel(ProductArguments<T> p, WideNumber* parts, double* magnitudes,
+                   AllowanceRatios allowance_ratios) {
   __shared__ Pair shared[shared_doubles / 2];
-  __shared__ int row_exponents[edge], col_exponents[edge];
-  __shared__ tiles::Divisor row_divisors[edge], col_divisors[edge];
+  __shared__ int row_exponents[tile_edge], col_exponents[tile_edge];
+  __shared__ tiles::Divisor row_divisors[tile_edge], col_divisors[tile_edge];
   double* const left_high = reinterpret_cast<double*>(shared);
   double* const right_high = left_high + chunk * pitch;
   double* const left_low = right_high + chunk * pitch;
@@ -199,14 +201,15 @@ __global__ void __launch_bounds__(product_threads)
   const auto t = static_cast<int>(threadIdx.x);
 
   // Blocks with low indices start first. For triangles they get the tiles with the longest k range.
-  const std::int64_t tile_rows = (p.left.rows + edge - 1) / edge, tile_cols = (p.cols + edge - 1) / edge;
+  const std::int64_t tile_rows = (p.left.rows + tile_edge - 1) / tile_edge,
+                     tile_cols = (p.cols + tile_edge - 1) / tile_edge;
   std::int64_t tile_row = blockIdx.x % tile_rows, tile_col = blockIdx.x / tile_rows;
-  if (p.left.part == Part::lower) tile_row = tile_rows - 1 - tile_row;
-  if (p.right.part == Part::upper) tile_col = tile_cols - 1 - tile_col;
-  const std::int64_t i0 = tile_row * edge, j0 = p.begin + tile_col * edge;
-  const std::int64_t rows = min(static_cast<std::int64_t>(edge), p.left.rows - i0);
-  const std::int64_t cols = min(static_cast<std::int64_t>(edge), p.begin + p.cols - j0);
-  if (t < edge) {
+  if (p.left.part == MatrixPart::lower) tile_row = tile_rows - 1 - tile_row;
+  if (p.right.part == MatrixPart::upper) tile_col = tile_cols - 1 - tile_col;
+  const std::int64_t i0 = tile_row * tile_edge, j0 = p.begin + tile_col * tile_edge;
+  const std::int64_t rows = min(static_cast<std::int64_t>(tile_edge), p.left.rows - i0);
+  const std::int64_t cols = min(static_cast<std::int64_t>(tile_edge), p.begin + p.cols - j0);
+  if (t < tile_edge) {
     row_exponents[t] = t < rows ? exponent_of(p.largest_of_rows[i0 + t]) : 0;
     col_exponents[t] = t < cols ? exponent_of(p.largest_of_cols[j0 + t]) : 0;
     row_divisors[t] = tiles::divisor_of(row_exponents[t]);
@@ -214,12 +217,12 @@ __global__ void __launch_bounds__(product_threads)
   }
   // The k range, as in ProductOperands::k_range.
   std::int64_t begin = 0, end = p.left.cols;
-  if (p.left.part == Part::lower) end = min(end, i0 + rows);
-  if (p.left.part == Part::upper) begin = max(begin, i0);
-  if (p.right.part == Part::lower) begin = max(begin, j0);
-  if (p.right.part == Part::upper) end = min(end, j0 + cols);
+  if (p.left.part == MatrixPart::lower) end = min(end, i0 + rows);
+  if (p.left.part == MatrixPart::upper) begin = max(begin, i0);
+  if (p.right.part == MatrixPart::lower) begin = max(begin, j0);
+  if (p.right.part == MatrixPart::upper) end = min(end, j0 + cols);
 
-  const std::int64_t first_k = begin / depth * depth;
+  const std::int64_t first_k = begin / tile_depth * tile_depth;
   OperandLoader<T> left(p.left, LineKind::rows, i0, first_k), right(p.right, LineKind::columns, j0, first_k);
 
   // A warp computes 32 rows x 16 columns. A thread's rows and columns form pairs, so that the loads of a
@@ -233,16 +236,17 @@ __global__ void __launch_bounds__(product_threads)
     left.load();
     right.load();
   }
-  for (std::int64_t k0 = first_k; k0 < end; k0 += depth) {
+  for (std::int64_t k0 = first_k; k0 < end; k0 += tile_depth) {
     // The sums over `depth` values of k: `high` adds the products of two high parts, exactly; `low` adds all
     // other products.
     double high[microtile][microtile] = {}, low[microtile][microtile] = {};
-    for (int chunk_index = 0; chunk_index < depth / chunk; ++chunk_index) {
+    for (int chunk_index = 0; chunk_index < tile_depth / chunk; ++chunk_index) {
       __syncthreads();
       left.store_to_shared(row_divisors, left_high, left_low);
       right.store_to_shared(col_divisors, right_high, right_low);
       __syncthreads();
-      if (chunk_index == 0 || k0 + depth < end) {  // unless this is the last chunk; `depth` is two chunks
+      if (chunk_index == 0 ||
+          k0 + tile_depth < end) {  // unless this is the last chunk; `depth` is two chunks
         left.load();
         right.load();
       }
@@ -287,7 +291,7 @@ __global__ void __launch_bounds__(product_threads)
   __syncthreads();
   // From here on, the residuals replace the operands in shared memory.
   double* const mantissas = left_high;
-  auto* const exponents = reinterpret_cast<short*>(mantissas + edge * residual_pitch);
+  auto* const exponents = reinterpret_cast<short*>(mantissas + tile_edge * residual_pitch);
   double largest_allowance_ratio = 0;
   GAUSSWEEP_UNROLL
   for (int c = 0; c < microtile; ++c) {
@@ -318,7 +322,7 @@ __global__ void __launch_bounds__(product_threads)
         largest_allowance_ratio = max(largest_allowance_ratio, (residual / allowed).value());
       } else {
         const unsigned long long slot = atomicAdd(allowance_ratios.undecided_count, 1ull);
-        if (slot < allowance_ratios.capacity) allowance_ratios.list[slot] = Undecided{i, j, allowed};
+        if (slot < allowance_ratios.capacity) allowance_ratios.list[slot] = UndecidedElement{i, j, allowed};
       }
     }
   }
@@ -342,8 +346,8 @@ __global__ void __launch_bounds__(product_threads)
 
 /// Combines the measures of a column's tiles, from the first tile row to the last.
 template <class = void>  // a template, so that a header may define it
-__global__ void add_parts_kernel(const WideNumber* parts, std::int64_t tile_rows, std::int64_t cols,
-                                 Measure measure, WideNumber* columns) {
+__global__ void combine_partial_sums_kernel(const WideNumber* parts, std::int64_t tile_rows,
+                                            std::int64_t cols, Measure measure, WideNumber* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= cols) return;
   WideNumber all;

@@ -15,11 +15,11 @@ namespace {
 
 /// Reduces small matrices on the CPU and others on the device.
 template <class T>
-class SmallOnHost final : public ForwardingReductions<T> {
+class SmallOnHostReductions final : public ForwardingReductions<T> {
  public:
-  SmallOnHost(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
+  SmallOnHostReductions(std::unique_ptr<Reductions<T>> device, std::size_t max_elements)
       : device_(std::move(device)), max_elements_(max_elements) {}
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
                                        double x_norm, double y_norm) override {
     // The CPU compares x and y only if both are small.
     return delegate_for(is_small(x) ? &y : &x).element_difference(x, y, part, x_norm, y_norm);
@@ -60,8 +60,8 @@ class GroupReductions final : public ForwardingReductions<T> {
     }
     context.device.make_current();
   }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                               const ResidualTarget<T>& target, Measure measure) override {
     std::vector<std::vector<ColumnResidual>> parts(devices_.size());
     for_each_with_columns(operands.cols(), [&](int index) {
       parts[static_cast<std::size_t>(index)] = at(index).residual_columns(operands, target, measure);
@@ -75,7 +75,7 @@ class GroupReductions final : public ForwardingReductions<T> {
     }
     return std::move(parts.front());
   }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                  const Allowance& allowance) override {
     std::vector<double> parts(devices_.size());
     for_each_with_columns(operands.cols(), [&](int index) {
@@ -107,7 +107,7 @@ class GroupReductions final : public ForwardingReductions<T> {
 template <class T>
 std::unique_ptr<Reductions<T>> small_on_host(std::unique_ptr<Reductions<T>> device,
                                              std::size_t max_elements) {
-  return std::make_unique<SmallOnHost<T>>(std::move(device), max_elements);
+  return std::make_unique<SmallOnHostReductions<T>>(std::move(device), max_elements);
 }
 
 template <class T>
@@ -135,7 +135,7 @@ void start_digest(Context& context, const void* data, std::size_t bytes, unsigne
 }
 
 std::uint64_t device_digest(Context& context, const void* data, std::size_t bytes) {
-  const Scratch::Piece sum = scratch_of(context).take(sizeof(unsigned long long));
+  const Scratch::PooledBuffer sum = scratch_of(context).take(sizeof(unsigned long long));
   start_digest(context, data, bytes, sum.as<unsigned long long>());
   unsigned long long digest = 0;
   context.device.to_host(&digest, sum.as<unsigned long long>(), sizeof digest);

@@ -55,10 +55,10 @@ class DeviceReductions final : public Reductions<T> {
   DeviceReductions(const DeviceReductions&) = delete;
   DeviceReductions& operator=(const DeviceReductions&) = delete;
 
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, MatrixPart part) override {
     if (a.rows * a.cols == 0) return std::nullopt;
     constexpr unsigned long long none = ~0ull;
-    const Scratch::Piece position = scratch_.take(sizeof none);
+    const Scratch::PooledBuffer position = scratch_.take(sizeof none);
     const auto data = position.as<unsigned long long>();
     device_.fill(data, /*byte=*/0xFF, sizeof none);
     simt::launch(context_, not_finite_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
@@ -67,10 +67,10 @@ class DeviceReductions final : public Reductions<T> {
     if (found == none) return std::nullopt;
     return ElementIndex{static_cast<std::int64_t>(found) % a.rows, static_cast<std::int64_t>(found) / a.rows};
   }
-  double max_norm(const HostMatrix<T>& a, Part part) override {
+  double max_norm(const HostMatrix<T>& a, MatrixPart part) override {
     if (a.rows * a.cols == 0) return 0;
     const unsigned long long zero = 0;
-    const Scratch::Piece bits = uploaded(&zero, /*count=*/1);
+    const Scratch::PooledBuffer bits = uploaded(&zero, /*count=*/1);
     const auto data = bits.as<unsigned long long>();
     simt::launch(context_, largest_kernel<T>, blocks_for(a.rows * a.cols), dim3(threads), 0,
                  elements(Operand<T>(a, part)), data);
@@ -78,20 +78,20 @@ class DeviceReductions final : public Reductions<T> {
     device_.to_host(&largest, data, sizeof largest);
     return largest;
   }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber one_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return largest_sum(
         a, Lines<T>{elements(Operand<T>(a, part)), LineKind::columns, /*mirrored=*/false, /*exponent=*/0});
   }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber infinity_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return largest_sum(
         a, Lines<T>{elements(Operand<T>(a, part)), LineKind::rows, /*mirrored=*/false, /*exponent=*/0});
   }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber symmetric_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return largest_sum(
         a, Lines<T>{elements(Operand<T>(a, part)), LineKind::rows, /*mirrored=*/true, /*exponent=*/0});
   }
   WideNumber frobenius_norm(const HostMatrix<T>& a) override {
-    const int exponent = exponent_of(max_norm(a, Part::all));
+    const int exponent = exponent_of(max_norm(a, MatrixPart::all));
     const std::vector<double> sums = downloaded_reduction(
         Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, exponent},
         Reduction::squares);
@@ -102,10 +102,10 @@ class DeviceReductions final : public Reductions<T> {
         Lines<T>{elements(Operand<T>(a)), LineKind::columns, /*mirrored=*/false, /*exponent=*/0},
         Reduction::largest);
   }
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
                                        double x_norm, double y_norm) override {
     const std::int64_t exponent = difference_exponent(x_norm, y_norm);
-    const Scratch::Piece differences =
+    const Scratch::PooledBuffer differences =
         scratch_.take(static_cast<std::size_t>(y.cols) * sizeof(ColumnDifferences));
     const auto columns = differences.as<ColumnDifferences>();
     // If there are few columns, each thread block processes only one column, so that more blocks run.
@@ -118,24 +118,24 @@ class DeviceReductions final : public Reductions<T> {
     return combined(downloaded(columns, y.cols), count_of(part, y.rows, y.cols), exponent, y_norm);
   }
 
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                               const ResidualTarget<T>& target, Measure measure) override {
     const ProductJob job(*this, operands, target, measure);
     const std::int64_t rows = operands.rows(), cols = operands.cols();
-    const std::int64_t tile_rows = (rows + edge - 1) / edge;
+    const std::int64_t tile_rows = (rows + tile_edge - 1) / tile_edge;
     const ColumnBlock column_block =
         take_column_block(cols, static_cast<std::size_t>(tile_rows) * sizeof(WideNumber));
     const auto parts = column_block.workspace.template as<WideNumber>();
-    const Scratch::Piece sums =
+    const Scratch::PooledBuffer sums =
         scratch_.take(static_cast<std::size_t>(column_block.width) * sizeof(WideNumber));
     const auto block_sums = sums.as<WideNumber>();
     std::vector<ColumnResidual> columns(static_cast<std::size_t>(cols));
     share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
       launch_product<Epilogue::columns>(job, begin, width, parts, /*magnitudes=*/nullptr,
                                         /*allowance_ratios=*/{});
-      simt::launch(context_, add_parts_kernel<>, dim3(static_cast<unsigned>((width + threads - 1) / threads)),
-                   dim3(threads), 0, static_cast<const WideNumber*>(parts), tile_rows, width, measure,
-                   block_sums);
+      simt::launch(context_, combine_partial_sums_kernel<>,
+                   dim3(static_cast<unsigned>((width + threads - 1) / threads)), dim3(threads), 0,
+                   static_cast<const WideNumber*>(parts), tile_rows, width, measure, block_sums);
       const std::vector<WideNumber> measures = downloaded(block_sums, width);
       for (std::int64_t j = 0; j < width; ++j) {
         columns[static_cast<std::size_t>(begin + j)].value = measures[static_cast<std::size_t>(j)];
@@ -145,7 +145,7 @@ class DeviceReductions final : public Reductions<T> {
     return columns;
   }
 
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                  const Allowance& allowance) override {
     ProductOperands<T> absolute = operands;
     absolute.left.absolute = absolute.right.absolute = true;
@@ -155,12 +155,12 @@ class DeviceReductions final : public Reductions<T> {
     const ColumnBlock column_block = take_column_block(cols, static_cast<std::size_t>(rows) * sizeof(double));
     const auto magnitudes = column_block.workspace.template as<double>();
     const unsigned long long zeros[2] = {0, 0};
-    const Scratch::Piece counters = uploaded(zeros, /*count=*/2);
+    const Scratch::PooledBuffer counters = uploaded(zeros, /*count=*/2);
     const auto counters_data = counters.as<unsigned long long>();
-    const Scratch::Piece list = scratch_.take(max_undecided * sizeof(Undecided));
+    const Scratch::PooledBuffer list = scratch_.take(max_undecided * sizeof(UndecidedElement));
     const double error_unit = tiles::error_of_term<T> * static_cast<double>(operands.terms());
-    const AllowanceRatios allowance_ratios{allowance,         error_unit,           counters_data,
-                                           counters_data + 1, list.as<Undecided>(), max_undecided};
+    const AllowanceRatios allowance_ratios{
+        allowance, error_unit, counters_data, counters_data + 1, list.as<UndecidedElement>(), max_undecided};
     share_.for_columns(cols, column_block.width, [&](std::int64_t begin, std::int64_t width) {
       launch_product<Epilogue::magnitudes>(absolute_job, begin, width, /*parts=*/nullptr, magnitudes,
                                            allowance_ratios);
@@ -177,7 +177,8 @@ class DeviceReductions final : public Reductions<T> {
       return gaussweep::largest_allowance_ratio(operands, target, allowance);
     double largest = 0;
     std::memcpy(&largest, &largest_bits, sizeof largest);
-    for (const Undecided& e : downloaded(allowance_ratios.list, static_cast<std::int64_t>(undecided_count))) {
+    for (const UndecidedElement& e :
+         downloaded(allowance_ratios.list, static_cast<std::int64_t>(undecided_count))) {
       const WideNumber residual = exact_element(operands, target(e.row, e.col), e.row, e.col);
       largest = std::max(largest, (residual / e.allowed).value());
     }
@@ -188,7 +189,7 @@ class DeviceReductions final : public Reductions<T> {
   /// The arguments of a product on the device, with max |element| per row of the left operand and per column
   /// of the right operand.
   struct ProductJob {
-    ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const Target<T>& target,
+    ProductJob(DeviceReductions& r, const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                Measure measure)
         : product{r.elements(operands.left),
                   r.elements(operands.right),
@@ -211,31 +212,32 @@ class DeviceReductions final : public Reductions<T> {
       host_col_maxima.assign(host_row_maxima.begin() + operands.rows(), host_row_maxima.end());
       host_row_maxima.resize(static_cast<std::size_t>(operands.rows()));
       if (target.matrix == nullptr) return;
-      const Strided<T> copy = r.device_copy(*target.matrix);
+      const StridedView<T> copy = r.device_copy(*target.matrix);
       product.target = {copy.data, copy.row_stride, copy.col_stride, target.stored, /*order=*/nullptr};
       if (target.order == nullptr) return;
       order.emplace(r.uploaded(target.order->data(), target.order->size()));
       product.target.order = order->template as<std::int64_t>();
     }
-    Product<T> product;
-    Scratch::Piece largest;  ///< max |element| of each row, then of each column
-    std::optional<Scratch::Piece> order;
+    ProductArguments<T> product;
+    Scratch::PooledBuffer largest;  ///< max |element| of each row, then of each column
+    std::optional<Scratch::PooledBuffer> order;
     std::vector<double> host_row_maxima, host_col_maxima;
   };
 
   /// A block of columns that one launch computes, and its workspace. `width` is a multiple of `edge`.
   struct ColumnBlock {
     std::int64_t width;
-    Scratch::Piece workspace;
+    Scratch::PooledBuffer workspace;
   };
   /// Returns the widest column block whose workspace fits in the free memory.
   ColumnBlock take_column_block(std::int64_t cols, std::size_t bytes_per_column) {
-    const std::int64_t all_tiles = (share_.width(cols) + edge - 1) / edge;
-    std::int64_t tiles = std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / edge,
+    const std::int64_t all_tiles = (share_.width(cols) + tile_edge - 1) / tile_edge;
+    std::int64_t tiles = std::clamp(static_cast<std::int64_t>(workspace_ / bytes_per_column) / tile_edge,
                                     std::int64_t{1}, all_tiles);
     while (true) {
       try {
-        return {tiles * edge, scratch_.take(static_cast<std::size_t>(tiles * edge) * bytes_per_column)};
+        return {tiles * tile_edge,
+                scratch_.take(static_cast<std::size_t>(tiles * tile_edge) * bytes_per_column)};
       } catch (const OutOfMemory&) {
         if (tiles == 1) throw;
         tiles /= 2;
@@ -246,10 +248,11 @@ class DeviceReductions final : public Reductions<T> {
   template <Epilogue epilogue>
   void launch_product(const ProductJob& job, std::int64_t begin, std::int64_t width, WideNumber* parts,
                       double* magnitudes, const AllowanceRatios& allowance_ratios) {
-    Product<T> product = job.product;
+    ProductArguments<T> product = job.product;
     product.begin = begin;
     product.cols = width;
-    const std::int64_t blocks = (product.left.rows + edge - 1) / edge * ((width + edge - 1) / edge);
+    const std::int64_t blocks =
+        (product.left.rows + tile_edge - 1) / tile_edge * ((width + tile_edge - 1) / tile_edge);
     simt::launch(context_, product_kernel<T, epilogue>, dim3(static_cast<unsigned>(blocks)),
                  dim3(product_threads), 0, product, parts, magnitudes, allowance_ratios);
   }
@@ -263,7 +266,7 @@ class DeviceReductions final : public Reductions<T> {
   }
   std::vector<double> downloaded_reduction(const Lines<T>& lines, Reduction reduction) {
     const std::int64_t count = lines.are_columns() ? lines.matrix.cols : lines.matrix.rows;
-    const Scratch::Piece out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
+    const Scratch::PooledBuffer out = scratch_.take(static_cast<std::size_t>(count) * sizeof(double));
     reduce_lines(lines, reduction, out.as<double>());
     return downloaded(out.as<double>(), count);
   }
@@ -276,7 +279,7 @@ class DeviceReductions final : public Reductions<T> {
   }
 
   /// Returns the device copy of a matrix; uploads the matrix if there is none.
-  Strided<T> device_copy(const HostMatrix<T>& matrix) {
+  StridedView<T> device_copy(const HostMatrix<T>& matrix) {
     for (const DeviceCopy<T>& copy : copies_) {
       if (copy.host == &matrix) return copy.device;
     }
@@ -289,18 +292,18 @@ class DeviceReductions final : public Reductions<T> {
     return copies_.back().device;
   }
   /// Returns the operand's device copy as a kernel argument.
-  Elements<T> elements(const Operand<T>& operand) {
-    const Strided<T> copy = device_copy(*operand.matrix);
-    Elements<T> e{copy.data,      copy.row_stride,     copy.col_stride,       operand.rows(),
-                  operand.cols(), operand.used_part(), operand.unit_diagonal, operand.absolute};
+  DeviceOperand<T> elements(const Operand<T>& operand) {
+    const StridedView<T> copy = device_copy(*operand.matrix);
+    DeviceOperand<T> e{copy.data,      copy.row_stride,     copy.col_stride,       operand.rows(),
+                       operand.cols(), operand.used_part(), operand.unit_diagonal, operand.absolute};
     if (operand.transposed) std::swap(e.row_stride, e.col_stride);
     return e;
   }
 
   /// Return a device copy of host values, and a host copy of device values.
   template <class U>
-  Scratch::Piece uploaded(const U* values, std::size_t count) {
-    Scratch::Piece piece = scratch_.take(count * sizeof(U));
+  Scratch::PooledBuffer uploaded(const U* values, std::size_t count) {
+    Scratch::PooledBuffer piece = scratch_.take(count * sizeof(U));
     device_.to_device(piece.template as<U>(), values, count * sizeof(U));
     return piece;
   }

@@ -18,7 +18,7 @@ namespace gaussweep {
 template <class T>
 struct DeviceCopy {
   const HostMatrix<T>* host;
-  Strided<T> device;
+  StridedView<T> device;
 };
 
 /// Returns the device copies that the verification of a run uses: the unmodified inputs and the answer in

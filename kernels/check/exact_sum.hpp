@@ -13,7 +13,7 @@ class ExactSum {
  public:
   /// Adds the product a * b.
   void add(double a, double b) {
-    const Parts x(a), y(b);
+    const SignMantissaExponent x(a), y(b);
     if (x.mantissa == 0 || y.mantissa == 0) return;
     const Wide product = static_cast<Wide>(x.mantissa) * y.mantissa;
     const int position = x.exponent + y.exponent + bias;  // the product's lowest bit in the accumulator
@@ -53,8 +53,8 @@ class ExactSum {
   /// Bit 0 of the accumulator is 2^-bias. Products have bits from 2^-2148 on, and 2176 is a multiple of 32.
   static constexpr int bias = 2176;
   /// A double as (-1)^negative mantissa 2^exponent.
-  struct Parts {
-    explicit Parts(double x) {
+  struct SignMantissaExponent {
+    explicit SignMantissaExponent(double x) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, &x, sizeof x);
       negative = bits >> 63 != 0;

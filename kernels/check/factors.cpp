@@ -71,20 +71,20 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   if (flaw.empty()) flaw = info_flaw(answer);
   if (!flaw.empty()) return flawed(flaw);
   const std::vector<std::int64_t> order = row_order(n, answer.pivots);
-  const Target<T> exchanged{&inputs.a, Part::all, &order};
-  const ProductOperands<T> operands{Operand<T>(answer.x, Part::lower, unit_lower),
-                                    Operand<T>(answer.x, Part::upper, !unit_lower)};
+  const ResidualTarget<T> exchanged{&inputs.a, MatrixPart::all, &order};
+  const ProductOperands<T> operands{Operand<T>(answer.x, MatrixPart::lower, unit_lower),
+                                    Operand<T>(answer.x, MatrixPart::upper, !unit_lower)};
   // Each element of a factor may have a rounding error of u times the smallest normal number. The product
   // multiplies this error by elements of the other factor.
-  const WideNumber a_norm = reductions.one_norm(inputs.a, Part::all);
-  const WideNumber factor_norms =
-      reductions.one_norm(answer.x, Part::lower) + reductions.one_norm(answer.x, Part::upper) + WideNumber(1);
+  const WideNumber a_norm = reductions.one_norm(inputs.a, MatrixPart::all);
+  const WideNumber factor_norms = reductions.one_norm(answer.x, MatrixPart::lower) +
+                                  reductions.one_norm(answer.x, MatrixPart::upper) + WideNumber(1);
   const Scale scale{a_norm, a_norm + WideNumber(smallest_normal<T>) * factor_norms};
   Findings findings = verify_columns(reductions, operands, exchanged, Measure::sum, {scale},
                                      static_cast<double>(n) * unit_roundoff<T>, tolerance);
   // Only the factor with the pivots can grow: with row exchanges the other factor's elements are at most 1.
-  const WideNumber largest(reductions.max_norm(answer.x, unit_lower ? Part::upper : Part::lower));
-  findings.pivot_growth = (largest / WideNumber(reductions.max_norm(inputs.a, Part::all))).value();
+  const WideNumber largest(reductions.max_norm(answer.x, unit_lower ? MatrixPart::upper : MatrixPart::lower));
+  findings.pivot_growth = (largest / WideNumber(reductions.max_norm(inputs.a, MatrixPart::all))).value();
   return findings;
 }
 
@@ -94,8 +94,8 @@ Findings cholesky_factor(Reductions<T>& reductions, const Method& /*method*/, co
   const std::string flaw = diagonal_flaw(answer.x);
   if (!flaw.empty()) return flawed(flaw);
   const Uplo uplo = inputs.shape.uplo;
-  const Part part = part_of(uplo);
-  const Target<T> symmetric{&inputs.a, part};
+  const MatrixPart part = part_of(uplo);
+  const ResidualTarget<T> symmetric{&inputs.a, part};
   Operand<T> left(answer.x, part), right(answer.x, part);  // L L^T or U^T U
   (uplo == Uplo::lower ? right : left).transposed = true;
   const WideNumber a_norm = reductions.symmetric_norm(inputs.a, part);

@@ -55,13 +55,13 @@ __device__ __forceinline__ T loaded(const T* data, std::int64_t offset, bool is_
 /// Processes the warp's columns in groups of `loads_in_flight`; lane l has rows l, l + 32, ... For each group
 /// of columns, calls visit(c, |element|) for the lane's elements of column c of the group, then end_group().
 template <class T, class Visit, class EndGroup>
-__device__ __forceinline__ void for_each_magnitude(const Elements<T>& m, Visit&& visit,
+__device__ __forceinline__ void for_each_magnitude(const DeviceOperand<T>& m, Visit&& visit,
                                                    EndGroup&& end_group) {
   const auto rows = static_cast<int>(m.rows), cols = static_cast<int>(m.cols);
   for (int j = warp_of_block() * loads_in_flight; j < cols; j += warps_of_block() * loads_in_flight) {
-    const bool is_whole = m.part == Part::all && j + loads_in_flight <= cols;
+    const bool is_whole = m.part == MatrixPart::all && j + loads_in_flight <= cols;
     GAUSSWEEP_ROLLED
-    for (int i = lane_of<32>() + (m.part == Part::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
+    for (int i = lane_of<32>() + (m.part == MatrixPart::lower ? j / 32 * 32 : 0); i < rows; i += 32) {
       const T* const row = m.data + (i * m.row_stride + j * m.col_stride);
       T elements[loads_in_flight];
       if (is_whole) {
@@ -88,7 +88,7 @@ struct Norms {
 /// Returns the norms.
 /// @tparam Columns, Squares false: leaves out Norms::columns or Norms::squares
 template <bool Columns, bool Squares, class T>
-__device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
+__device__ Norms norms_of(SharedStorage& shared, const DeviceOperand<T>& m) {
   unsigned long long largest = 0;
   double column_max = 0, squares = 0, sums[loads_in_flight] = {};
   for_each_magnitude(
@@ -113,7 +113,7 @@ __device__ Norms norms_of(SharedStorage& shared, const Elements<T>& m) {
 /// Returns the largest row sum of |elements|.
 /// @param mirrored true: the matrix is symmetric, and its part is the stored triangle
 template <class T>
-__device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, bool mirrored) {
+__device__ double largest_row_sum(SharedStorage& shared, const DeviceOperand<T>& m, bool mirrored) {
   double row_max = 0;
   for (std::int64_t i = threadIdx.x; i < m.rows; i += blockDim.x) {
     double sum = 0;
@@ -138,11 +138,11 @@ __device__ double largest_row_sum(SharedStorage& shared, const Elements<T>& m, b
 /// The operands of C - L R and the divisor of the ratio.
 template <class T>
 struct Residual {
-  Elements<T> left, right, target;  ///< L, R and C
-  double factor;                    ///< factor_of: n u, or sqrt(k + 2) u for a product
-  double norms;                     ///< the product of norms in the divisor; for a solution only ||A||
-  double bias;                      ///< the initial value of Sum::high (Sum in system_verification.cuh)
-  const int* order;                 ///< row i of C is row order[i] of `target`; null: row i
+  DeviceOperand<T> left, right, target;  ///< L, R and C
+  double factor;                         ///< factor_of: n u, or sqrt(k + 2) u for a product
+  double norms;                          ///< the product of norms in the divisor; for a solution only ||A||
+  double bias;       ///< the initial value of BiasedSum::high (BiasedSum in system_verification.cuh)
+  const int* order;  ///< row i of C is row order[i] of `target`; null: row i
   /// Null, or for Cholesky `cols` column sums per warp, which are initially zero. Only the lower triangle of
   /// the symmetric residual is then computed. Each element (i, j) with i > j is added to the sums of columns
   /// j and i, because element (j, i) mirrors it.
@@ -158,7 +158,7 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   const int lane = lane_of<32>(), warp = warp_of_block();
   const auto rows = static_cast<int>(r.left.rows), cols = static_cast<int>(r.right.cols);
   const auto terms = static_cast<int>(r.left.cols);
-  const Part left_part = r.left.part, right_part = r.right.part;
+  const MatrixPart left_part = r.left.part, right_part = r.right.part;
   double(*const right)[max_columns] = shared.right[warp];
   double* const mirrored =
       kind == RatioKind::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
@@ -168,20 +168,20 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
     for (int i0 = mirrored == nullptr ? 0 : j0 / 32 * 32; i0 < rows; i0 += 32) {
       // The k range with nonzero terms: [row_begin, row_end) of this row, [begin, end) of all 32 rows.
       const int i = i0 + lane;
-      const int row_begin = left_part == Part::upper ? i : 0;
-      const int row_end = i >= rows ? 0 : left_part == Part::lower ? min(terms, i + 1) : terms;
+      const int row_begin = left_part == MatrixPart::upper ? i : 0;
+      const int row_end = i >= rows ? 0 : left_part == MatrixPart::lower ? min(terms, i + 1) : terms;
       int begin = 0, end = terms;
-      if (left_part == Part::lower) end = min(end, i0 + 32);
-      if (left_part == Part::upper) begin = i0;
-      if (right_part == Part::upper) end = min(end, j0 + Columns);
-      if (right_part == Part::lower) begin = max(begin, j0);
+      if (left_part == MatrixPart::lower) end = min(end, i0 + 32);
+      if (left_part == MatrixPart::upper) begin = i0;
+      if (right_part == MatrixPart::upper) end = min(end, j0 + Columns);
+      if (right_part == MatrixPart::lower) begin = max(begin, j0);
       // For k in [whole_begin, whole_end), all 32 rows have an element, so that loads need no predicate. A
       // lane beyond the last row loads the last row.
-      const int whole_begin = left_part == Part::upper ? i0 + 32 : 0;
-      const int whole_end = left_part == Part::lower ? i0 : terms;
+      const int whole_begin = left_part == MatrixPart::upper ? i0 + 32 : 0;
+      const int whole_end = left_part == MatrixPart::lower ? i0 : terms;
       const T* const left = r.left.data + static_cast<std::int64_t>(min(i, rows - 1)) * r.left.row_stride;
       const std::int64_t col_stride = r.left.col_stride;
-      Sum<T> sums[Columns];
+      BiasedSum<T> sums[Columns];
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) sums[c].high = r.bias;
       GAUSSWEEP_ROLLED
@@ -312,7 +312,7 @@ __device__ bool set_row_order(SharedStorage& shared, const BatchToVerify<T>& sys
 /// Returns the forward error of system s. Generates x_true again, because it is not in device memory.
 template <class T>
 __device__ double forward_error_of(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
-                                   const Elements<T>& x) {
+                                   const DeviceOperand<T>& x) {
   const std::uint64_t seed = seed_of_system(systems.solution_seed, s);
   double difference = 0, largest = 0;
   for (std::int64_t k = threadIdx.x; k < x.rows * x.cols; k += blockDim.x) {
@@ -336,8 +336,8 @@ __host__ __device__ constexpr bool mirrors(const Shape& shape) {
 template <RatioKind kind, class T>
 __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
                                double& error) {
-  const System<T> system(systems, s);
-  const Elements<T>&a = system.a, &x = system.x, &b = system.b;
+  const BatchSystem<T> system(systems, s);
+  const DeviceOperand<T>&a = system.a, &x = system.x, &b = system.b;
   constexpr bool is_lu = kind == RatioKind::lu_factors, is_product = kind == RatioKind::product;
   constexpr bool is_inverse = kind == RatioKind::inverse;
   const Norms a_norm = norms_of < /*Columns=*/is_lu || is_inverse, /*Squares=*/is_product > (shared, a);
@@ -367,8 +367,8 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
     if (!set_row_order(shared, systems, s, x.data, order, order + n)) return double_of(bits_of_nan);
     r.order = order;
     r.target = a;
-    r.left = in_part(x, Part::lower);
-    r.right = in_part(x, Part::upper);
+    r.left = in_part(x, MatrixPart::lower);
+    r.right = in_part(x, MatrixPart::upper);
     (systems.unit_lower ? r.left : r.right).unit_diagonal = true;
     max_left = max_right = max(x_norm.largest, 1.0);
     // If the factors are so large that rounding to subnormal numbers may affect the ratio, the CPU verifies
@@ -401,15 +401,16 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
     max_right = b_norm.largest;
     r.norms = std::sqrt(a_norm.squares) * std::sqrt(b_norm.squares);
   }
-  const Sizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), max_left, max_right};
+  const ProductSizes sizes{static_cast<double>(r.left.rows), static_cast<double>(r.left.cols), max_left,
+                           max_right};
   r.bias = bias_of<T>(sizes);
   double ratio = 0;
   if constexpr (kind == RatioKind::inverse) {
-    return ratio_of_sides(systems.second_side_threshold, [&](bool x_first) {
+    return ratio_of_sides(systems.other_side_threshold, [&](bool x_first) {
       r.left = x_first ? x : a;
       r.right = x_first ? a : x;
-      return certain_or_nan<T>(ratio_of<kind, max_columns>(shared, r), sizes, r.norms * r.factor,
-                               systems.tolerance);
+      return ratio_if_decided<T>(ratio_of<kind, max_columns>(shared, r), sizes, r.norms * r.factor,
+                                 systems.tolerance);
     });
   } else if constexpr (kind == RatioKind::solution) {
     ratio = r.right.cols == 1 ? ratio_of<kind, 1>(shared, r) : ratio_of<kind, 4>(shared, r);
@@ -422,13 +423,13 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
     ratio = safe_quotient(std::sqrt(ratio), divisor);
     if (ratio > 0.99) return double_of(bits_of_nan);  // above 1, check.hpp also needs elementwise ratios
   }
-  return certain_or_nan<T>(ratio, sizes, divisor, systems.tolerance);
+  return ratio_if_decided<T>(ratio, sizes, divisor, systems.tolerance);
 }
 
 /// Verifies system blockIdx.x.
 template <RatioKind kind, class T>
 __global__ void __launch_bounds__(max_threads, 2)
-    large_kernel(BatchToVerify<T> systems, double* ratios, Totals* totals) {
+    large_kernel(BatchToVerify<T> systems, double* ratios, RatioTotals* totals) {
   __shared__ SharedStorage shared;
   double error = -1;
   const double ratio = system_ratio<kind>(shared, systems, blockIdx.x, error);

@@ -14,28 +14,28 @@
 namespace gaussweep {
 
 /// The elements of a matrix that are used: all, or one triangle with its diagonal. The others count as 0.
-enum class Part { all, lower, upper };
+enum class MatrixPart { all, lower, upper };
 
 /// Return the part for a triangle, and the part for the elements that a problem uses of an operand.
-inline Part part_of(Uplo uplo) {
-  return uplo == Uplo::lower ? Part::lower : Part::upper;
+inline MatrixPart part_of(Uplo uplo) {
+  return uplo == Uplo::lower ? MatrixPart::lower : MatrixPart::upper;
 }
-inline Part part_of(UsedElements used, Uplo uplo) {
-  return used == UsedElements::all ? Part::all : part_of(uplo);
+inline MatrixPart part_of(UsedElements used, Uplo uplo) {
+  return used == UsedElements::all ? MatrixPart::all : part_of(uplo);
 }
 
 /// The rows [begin, end) of column j that belong to a part.
 struct RowRange {
   std::int64_t begin, end;
 };
-inline RowRange rows_of(Part part, std::int64_t rows, std::int64_t j) {
-  if (part == Part::lower) return {j < rows ? j : rows, rows};
-  if (part == Part::upper) return {0, j < rows ? j + 1 : rows};
+inline RowRange rows_of(MatrixPart part, std::int64_t rows, std::int64_t j) {
+  if (part == MatrixPart::lower) return {j < rows ? j : rows, rows};
+  if (part == MatrixPart::upper) return {0, j < rows ? j + 1 : rows};
   return {0, rows};
 }
 
 /// Returns the number of elements of a part.
-inline std::int64_t count_of(Part part, std::int64_t rows, std::int64_t cols) {
+inline std::int64_t count_of(MatrixPart part, std::int64_t rows, std::int64_t cols) {
   std::int64_t count = 0;
   for (std::int64_t j = 0; j < cols; ++j) {
     const RowRange range = rows_of(part, rows, j);
@@ -63,7 +63,7 @@ double largest_of_columns(std::int64_t rows, std::int64_t cols, ValueOfColumn&& 
 
 /// Returns max |a_ij|; NaN if an element is NaN.
 template <class T>
-double max_norm(const HostMatrix<T>& a, Part part = Part::all) {
+double max_norm(const HostMatrix<T>& a, MatrixPart part = MatrixPart::all) {
   return largest_of_columns(a.rows, a.cols, [&](std::int64_t j) {
     const RowRange range = rows_of(part, a.rows, j);
     T largest = 0;
@@ -92,7 +92,7 @@ class ScaledDown {
 
 /// Returns the largest column sum of |a_ij|; NaN if an element is NaN.
 template <class T>
-WideNumber one_norm(const HostMatrix<T>& a, Part part = Part::all) {
+WideNumber one_norm(const HostMatrix<T>& a, MatrixPart part = MatrixPart::all) {
   const double largest_magnitude = max_norm(a, part);
   if (!std::isfinite(largest_magnitude)) return WideNumber(largest_magnitude);
   const ScaledDown<T> scaled_down(largest_magnitude);
@@ -107,7 +107,7 @@ WideNumber one_norm(const HostMatrix<T>& a, Part part = Part::all) {
 /// Returns the largest row sum of |a_ij|. If `mirrored`, the matrix is symmetric and `part` is its stored
 /// triangle.
 template <class T>
-WideNumber largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
+WideNumber largest_row_sum(const HostMatrix<T>& a, MatrixPart part, bool mirrored) {
   const double largest_magnitude = max_norm(a, part);
   if (!std::isfinite(largest_magnitude)) return WideNumber(largest_magnitude);
   const ScaledDown<T> scaled_down(largest_magnitude);
@@ -125,13 +125,13 @@ WideNumber largest_row_sum(const HostMatrix<T>& a, Part part, bool mirrored) {
 
 /// Returns the largest row sum of |a_ij|; NaN if an element is NaN.
 template <class T>
-WideNumber infinity_norm(const HostMatrix<T>& a, Part part = Part::all) {
+WideNumber infinity_norm(const HostMatrix<T>& a, MatrixPart part = MatrixPart::all) {
   return largest_row_sum(a, part, /*mirrored=*/false);
 }
 
 /// Returns the 1-norm of a symmetric matrix with one stored triangle.
 template <class T>
-WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) {
+WideNumber symmetric_norm(const HostMatrix<T>& a, MatrixPart part) {
   return largest_row_sum(a, part, /*mirrored=*/true);
 }
 
@@ -156,7 +156,7 @@ WideNumber frobenius_norm(const HostMatrix<T>& a) {
 /// Returns max |x - y| / max |y| over the part's elements; 0 / 0 is 0.
 /// @pre both have the same shape; all elements of the part are finite
 template <class T>
-double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part = Part::all) {
+double largest_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part = MatrixPart::all) {
   const double y_norm = max_norm(y, part);
   const std::int64_t exponent = exponent_of(std::max(max_norm(x, part), y_norm)) + 1;
   const double largest = largest_of_columns(y.rows, y.cols, [&](std::int64_t j) {
@@ -208,8 +208,8 @@ inline ElementDifference combined(const std::vector<ColumnDifferences>& columns,
 /// @param x_norm, y_norm max_norm of x and y over `part`
 /// @pre both are finite, of the same shape and not empty
 template <class T>
-ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part, double x_norm,
-                                     double y_norm) {
+ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
+                                     double x_norm, double y_norm) {
   const std::int64_t exponent = difference_exponent(x_norm, y_norm);
   std::vector<ColumnDifferences> columns(static_cast<std::size_t>(y.cols));
   const double cost = static_cast<double>(y.rows) * static_cast<double>(y.cols);

@@ -17,11 +17,11 @@ struct Operand {
   explicit Operand(const HostMatrix<T>& m) : matrix(&m) {}
   /// Uses only a triangle of `m`. If `has_unit_diagonal`, all diagonal elements are 1, whatever is stored
   /// there.
-  Operand(const HostMatrix<T>& m, Part triangle, bool has_unit_diagonal = false)
+  Operand(const HostMatrix<T>& m, MatrixPart triangle, bool has_unit_diagonal = false)
       : matrix(&m), part(triangle), unit_diagonal(has_unit_diagonal) {}
 
   const HostMatrix<T>* matrix;
-  Part part = Part::all;
+  MatrixPart part = MatrixPart::all;
   bool unit_diagonal = false;
   bool transposed = false;
   bool absolute = false;  ///< true: uses |element| instead of the element
@@ -29,13 +29,13 @@ struct Operand {
   std::int64_t rows() const { return transposed ? matrix->cols : matrix->rows; }
   std::int64_t cols() const { return transposed ? matrix->rows : matrix->cols; }
   /// Returns the part of op(matrix) that is used: a transposed lower triangle is an upper one.
-  Part used_part() const {
-    if (!transposed || part == Part::all) return part;
-    return part == Part::lower ? Part::upper : Part::lower;
+  MatrixPart used_part() const {
+    if (!transposed || part == MatrixPart::all) return part;
+    return part == MatrixPart::lower ? MatrixPart::upper : MatrixPart::lower;
   }
   double at(std::int64_t i, std::int64_t j) const {
-    const Part used = used_part();
-    if ((used == Part::lower && i < j) || (used == Part::upper && i > j)) return 0;
+    const MatrixPart used = used_part();
+    if ((used == MatrixPart::lower && i < j) || (used == MatrixPart::upper && i > j)) return 0;
     if (unit_diagonal && i == j) return 1;
     const double value = transposed ? (*matrix)(j, i) : (*matrix)(i, j);
     return absolute ? std::fabs(value) : value;
@@ -69,10 +69,10 @@ struct ProductOperands {
   RowRange k_range(std::int64_t row_begin, std::int64_t row_end, std::int64_t col_begin,
                    std::int64_t col_end) const {
     RowRange range{0, terms()};
-    if (left.used_part() == Part::lower) range.end = std::min(range.end, row_end);
-    if (left.used_part() == Part::upper) range.begin = std::max(range.begin, row_begin);
-    if (right.used_part() == Part::lower) range.begin = std::max(range.begin, col_begin);
-    if (right.used_part() == Part::upper) range.end = std::min(range.end, col_end);
+    if (left.used_part() == MatrixPart::lower) range.end = std::min(range.end, row_end);
+    if (left.used_part() == MatrixPart::upper) range.begin = std::max(range.begin, row_begin);
+    if (right.used_part() == MatrixPart::lower) range.begin = std::max(range.begin, col_begin);
+    if (right.used_part() == MatrixPart::upper) range.end = std::min(range.end, col_end);
     return range;
   }
 };

@@ -15,10 +15,10 @@ struct FrobeniusRatio {
 };
 
 /// Computes the normwise ratio of a product. Sums exactly if the interval ratio ± bound contains the
-/// tolerance or ten times the tolerance (spans_limit).
+/// tolerance or ten times the tolerance (error_interval_contains).
 template <class T>
 FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& operands,
-                        const Target<T>& target, const WideNumber& divisor, double tolerance) {
+                        const ResidualTarget<T>& target, const WideNumber& divisor, double tolerance) {
   WideNumber squares, bounds;
   for (const ColumnResidual& column : reductions.residual_columns(operands, target, Measure::squares)) {
     squares = squares + column.value;
@@ -27,8 +27,8 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   // sqrt(squares + bounds) - sqrt(squares) <= sqrt(bounds)
   FrobeniusRatio normwise_ratio{square_root(squares), /*ratio=*/0, (square_root(bounds) / divisor).value()};
   normwise_ratio.ratio = (normwise_ratio.residual / divisor).value();
-  if (!spans_limit(normwise_ratio.ratio - normwise_ratio.bound, normwise_ratio.ratio + normwise_ratio.bound,
-                   tolerance))
+  if (!error_interval_contains(normwise_ratio.ratio - normwise_ratio.bound,
+                               normwise_ratio.ratio + normwise_ratio.bound, tolerance))
     return normwise_ratio;
   squares = WideNumber();
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
@@ -38,19 +38,20 @@ FrobeniusRatio normwise(Reductions<T>& reductions, const ProductOperands<T>& ope
   return {normwise_ratio.residual, (normwise_ratio.residual / divisor).value(), /*bound=*/0};
 }
 
-/// Verifies I = left * right, where `part` of both matrices is used. A Target without a matrix is I.
+/// Verifies I = left * right, where `part` of both matrices is used. A ResidualTarget without a matrix is I.
 template <class T>
-Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right, Part part,
-                  const Scale& scale, double tolerance) {
+Findings identity(Reductions<T>& reductions, const HostMatrix<T>& left, const HostMatrix<T>& right,
+                  MatrixPart part, const Scale& scale, double tolerance) {
   return verify_columns(reductions, ProductOperands<T>{Operand<T>(left, part), Operand<T>(right, part)},
-                        Target<T>{}, Measure::sum, {scale}, static_cast<double>(left.rows) * unit_roundoff<T>,
-                        tolerance);
+                        ResidualTarget<T>{}, Measure::sum, {scale},
+                        static_cast<double>(left.rows) * unit_roundoff<T>, tolerance);
 }
 
 /// Returns the scale ||A||_1 ||X||_1 (plain) and ||A||_1 (||X||_1 + v). Elements of X may underflow, which
 /// causes an error of up to v, the smallest normal number.
 template <class T>
-Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x, Part part) {
+Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const HostMatrix<T>& x,
+                       MatrixPart part) {
   const WideNumber a_norm = reductions.one_norm(a, part);
   const WideNumber x_norm = reductions.one_norm(x, part);
   return {a_norm * x_norm, a_norm * (x_norm + WideNumber(smallest_normal<T>))};
@@ -61,19 +62,19 @@ Scale scale_of_inverse(Reductions<T>& reductions, const HostMatrix<T>& a, const 
 template <class T>
 Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                  const Answer<T>& answer, double tolerance) {
-  const Part part = part_of_x(method, inputs.shape);
+  const MatrixPart part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   return identity(reductions, inputs.a, answer.x, part, scale, tolerance);
 }
 
 template <class T>
-Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer, double tolerance) {
-  const Part part = part_of_x(method, inputs.shape);
+Findings left_or_right_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                               const Answer<T>& answer, double tolerance) {
+  const MatrixPart part = part_of_x(method, inputs.shape);
   const Scale scale = scale_of_inverse(reductions, inputs.a, answer.x, part);
   const Findings right = identity(reductions, inputs.a, answer.x, part, scale, tolerance);
   // No method, LAPACK's included, makes both A X - I and X A - I small. Therefore the smaller ratio counts.
-  if (right.ratio <= second_side_threshold(inputs.shape.n)) return right;
+  if (right.ratio <= other_side_threshold(inputs.shape.n)) return right;
   const Findings left = identity(reductions, answer.x, inputs.a, part, scale, tolerance);
   return left.ratio < right.ratio ? left : right;
 }
@@ -83,7 +84,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
                  const Answer<T>& answer, double tolerance) {
   const double k_and_two = static_cast<double>(inputs.shape.k) + 2;
   const ProductOperands<T> operands{Operand<T>(inputs.a), Operand<T>(inputs.b)};
-  const Target<T> target{&answer.x};
+  const ResidualTarget<T> target{&answer.x};
   const WideNumber norms = reductions.frobenius_norm(inputs.a) * reductions.frobenius_norm(inputs.b);
   const WideNumber divisor = norms * WideNumber(std::sqrt(k_and_two) * unit_roundoff<T>);
   const FrobeniusRatio normwise_ratio = normwise(reductions, operands, target, divisor, tolerance);
@@ -114,10 +115,10 @@ template Findings inverse<float>(Reductions<float>&, const Method&, const Inputs
                                  const Answer<float>&, double);
 template Findings inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
                                   const Answer<double>&, double);
-template Findings either_inverse<float>(Reductions<float>&, const Method&, const Inputs<float>&,
-                                        const Answer<float>&, double);
-template Findings either_inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
-                                         const Answer<double>&, double);
+template Findings left_or_right_inverse<float>(Reductions<float>&, const Method&, const Inputs<float>&,
+                                               const Answer<float>&, double);
+template Findings left_or_right_inverse<double>(Reductions<double>&, const Method&, const Inputs<double>&,
+                                                const Answer<double>&, double);
 template Findings product<float>(Reductions<float>&, const Method&, const Inputs<float>&,
                                  const Answer<float>&, double);
 template Findings product<double>(Reductions<double>&, const Method&, const Inputs<double>&,

@@ -15,14 +15,14 @@ const HostMatrix<T>& require_on_host(const HostMatrix<T>& a) {
 }
 
 template <class T>
-void require_on_host(const ProductOperands<T>& operands, const Target<T>& target) {
+void require_on_host(const ProductOperands<T>& operands, const ResidualTarget<T>& target) {
   require_on_host(*operands.left.matrix);
   require_on_host(*operands.right.matrix);
   if (target.matrix != nullptr) require_on_host(*target.matrix);
 }
 
 template <class T>
-std::optional<ElementIndex> HostReductions<T>::first_not_finite(const HostMatrix<T>& a, Part part) {
+std::optional<ElementIndex> HostReductions<T>::first_not_finite(const HostMatrix<T>& a, MatrixPart part) {
   require_on_host(a);
   for (std::int64_t j = 0; j < a.cols; ++j) {
     const RowRange range = rows_of(part, a.rows, j);
@@ -49,8 +49,8 @@ std::vector<double> HostReductions<T>::column_maxima(const HostMatrix<T>& a) {
 
 template const HostMatrix<float>& require_on_host(const HostMatrix<float>&);
 template const HostMatrix<double>& require_on_host(const HostMatrix<double>&);
-template void require_on_host(const ProductOperands<float>&, const Target<float>&);
-template void require_on_host(const ProductOperands<double>&, const Target<double>&);
+template void require_on_host(const ProductOperands<float>&, const ResidualTarget<float>&);
+template void require_on_host(const ProductOperands<double>&, const ResidualTarget<double>&);
 template class HostReductions<float>;
 template class HostReductions<double>;
 

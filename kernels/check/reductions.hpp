@@ -24,7 +24,7 @@ bool is_on_host(const HostMatrix<T>& a) {
 template <class T>
 const HostMatrix<T>& require_on_host(const HostMatrix<T>& a);
 template <class T>
-void require_on_host(const ProductOperands<T>& operands, const Target<T>& target);
+void require_on_host(const ProductOperands<T>& operands, const ResidualTarget<T>& target);
 
 /// Reductions of matrices. norms.hpp and residual.hpp document the functions of the same names. The
 /// implementation for a device finds the device's copy of a matrix by the address of the HostMatrix.
@@ -35,23 +35,23 @@ class Reductions {
  public:
   virtual ~Reductions() = default;
   /// Returns the first NaN or Inf in column-major order.
-  virtual std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) = 0;
+  virtual std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, MatrixPart part) = 0;
   /// Returns max |a_ij|; NaN if an element is NaN.
-  virtual double max_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual WideNumber one_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual WideNumber infinity_norm(const HostMatrix<T>& a, Part part) = 0;
-  virtual WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) = 0;
+  virtual double max_norm(const HostMatrix<T>& a, MatrixPart part) = 0;
+  virtual WideNumber one_norm(const HostMatrix<T>& a, MatrixPart part) = 0;
+  virtual WideNumber infinity_norm(const HostMatrix<T>& a, MatrixPart part) = 0;
+  virtual WideNumber symmetric_norm(const HostMatrix<T>& a, MatrixPart part) = 0;
   virtual WideNumber frobenius_norm(const HostMatrix<T>& a) = 0;
   /// Returns max |a_ij| of every column.
   virtual std::vector<double> column_maxima(const HostMatrix<T>& a) = 0;
   /// @param x_norm, y_norm max_norm of x and y over `part`
   /// @pre both have the same shape and are not empty
-  virtual ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
-                                               double x_norm, double y_norm) = 0;
+  virtual ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y,
+                                               MatrixPart part, double x_norm, double y_norm) = 0;
   virtual std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
-                                                       const Target<T>& target, Measure measure) = 0;
+                                                       const ResidualTarget<T>& target, Measure measure) = 0;
   /// Returns the largest |residual| divided by its allowance.
-  virtual double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+  virtual double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                          const Allowance& allowance) = 0;
 };
 
@@ -59,32 +59,34 @@ class Reductions {
 template <class T>
 class ForwardingReductions : public Reductions<T> {
  public:
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, MatrixPart part) override {
     return delegate_for(&a).first_not_finite(a, part);
   }
-  double max_norm(const HostMatrix<T>& a, Part part) override { return delegate_for(&a).max_norm(a, part); }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+  double max_norm(const HostMatrix<T>& a, MatrixPart part) override {
+    return delegate_for(&a).max_norm(a, part);
+  }
+  WideNumber one_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return delegate_for(&a).one_norm(a, part);
   }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber infinity_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return delegate_for(&a).infinity_norm(a, part);
   }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber symmetric_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return delegate_for(&a).symmetric_norm(a, part);
   }
   WideNumber frobenius_norm(const HostMatrix<T>& a) override { return delegate_for(&a).frobenius_norm(a); }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override {
     return delegate_for(&a).column_maxima(a);
   }
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
                                        double x_norm, double y_norm) override {
     return delegate_for(&x).element_difference(x, y, part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                               const ResidualTarget<T>& target, Measure measure) override {
     return delegate_for(/*a=*/nullptr).residual_columns(operands, target, measure);
   }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                  const Allowance& allowance) override {
     return delegate_for(/*a=*/nullptr).largest_allowance_ratio(operands, target, allowance);
   }
@@ -98,33 +100,33 @@ class ForwardingReductions : public Reductions<T> {
 template <class T>
 class HostReductions final : public Reductions<T> {
  public:
-  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, Part part) override;
-  double max_norm(const HostMatrix<T>& a, Part part) override {
+  std::optional<ElementIndex> first_not_finite(const HostMatrix<T>& a, MatrixPart part) override;
+  double max_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return gaussweep::max_norm(require_on_host(a), part);
   }
-  WideNumber one_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber one_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return gaussweep::one_norm(require_on_host(a), part);
   }
-  WideNumber infinity_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber infinity_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return gaussweep::infinity_norm(require_on_host(a), part);
   }
-  WideNumber symmetric_norm(const HostMatrix<T>& a, Part part) override {
+  WideNumber symmetric_norm(const HostMatrix<T>& a, MatrixPart part) override {
     return gaussweep::symmetric_norm(require_on_host(a), part);
   }
   WideNumber frobenius_norm(const HostMatrix<T>& a) override {
     return gaussweep::frobenius_norm(require_on_host(a));
   }
   std::vector<double> column_maxima(const HostMatrix<T>& a) override;
-  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+  ElementDifference element_difference(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
                                        double x_norm, double y_norm) override {
     return gaussweep::element_difference(require_on_host(x), require_on_host(y), part, x_norm, y_norm);
   }
-  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                               Measure measure) override {
+  std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                               const ResidualTarget<T>& target, Measure measure) override {
     require_on_host(operands, target);
     return gaussweep::residual_columns(operands, target, measure);
   }
-  double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+  double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                  const Allowance& allowance) override {
     require_on_host(operands, target);
     return gaussweep::largest_allowance_ratio(operands, target, allowance);

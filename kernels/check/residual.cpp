@@ -18,9 +18,9 @@ namespace {
 using namespace tiles;
 
 /// The largest |element| of every row (or column), and the power of two by which the row is divided.
-class Exponents {
+class RowScales {
  public:
-  explicit Exponents(std::int64_t count)
+  explicit RowScales(std::int64_t count)
       : largest_(static_cast<std::size_t>(count), 0.0),
         exponents_(static_cast<std::size_t>(count), 0),
         divisors_(static_cast<std::size_t>(count)) {}
@@ -47,23 +47,23 @@ class Exponents {
 
 /// A thread's packed operands and the sums of its current tile. tile.hpp defines the packed order, a tile of
 /// `edge` x `edge` elements, and the `depth` values of k per call of a microkernel. A microtile has
-/// `group_rows` x `group_cols` elements. splits<T> (tile_sums.hpp) is true for double: each element is then
-/// split into a high and a low part.
+/// `microtile_rows` x `microtile_cols` elements. splits<T> (tile_sums.hpp) is true for double: each element
+/// is then split into a high and a low part.
 template <class T>
 struct PackedTile {
   static constexpr int left_parts = splits<T> ? 2 : 1;   // doubles per element: high and low part
   static constexpr int right_parts = splits<T> ? 3 : 1;  // high and low part, and their sum (tile.hpp)
-  double left[edge * depth * left_parts];
-  double right[edge * depth * right_parts];
-  double column[edge];
-  Tile tile;
+  double left[tile_edge * tile_depth * left_parts];
+  double right[tile_edge * tile_depth * right_parts];
+  double column[tile_edge];
+  TileSums tile;
   /// Zeroes the sums of the first `rows` rows of the first `columns` columns. A sum is high + low + lowest.
   /// In double, `high` sums the products of high parts, `low` the other products and the rounding errors of
   /// `high`, and `lowest` the rounding errors of `low`. In float, `high` sums all products, `low` its
   /// rounding errors.
   void clear(int rows, int columns) {
     for (double* const sums : {tile.high, tile.low, tile.lowest}) {
-      for (int c = 0; c < columns; ++c) std::fill_n(sums + c * edge, rows, 0.0);
+      for (int c = 0; c < columns; ++c) std::fill_n(sums + c * tile_edge, rows, 0.0);
     }
   }
 };
@@ -93,22 +93,22 @@ class Multiplier {
     col_exponents_.finalize();
   }
 
-  const Exponents& row_exponents() const { return row_exponents_; }
-  const Exponents& col_exponents() const { return col_exponents_; }
+  const RowScales& row_exponents() const { return row_exponents_; }
+  const RowScales& col_exponents() const { return col_exponents_; }
 
   /// Computes the tile whose first element is (i, j). Each sum is in units of 2^(exponent of its row +
   /// exponent of its column).
   void multiply(std::int64_t i, std::int64_t j, PackedTile<T>& packed) const {
-    const auto rows = std::min<std::int64_t>(edge, operands_.rows() - i);
-    const auto cols = std::min<std::int64_t>(edge, operands_.cols() - j);
-    const int row_groups = static_cast<int>((rows + group_rows - 1) / group_rows);
-    const int col_groups = static_cast<int>((cols + group_cols - 1) / group_cols);
-    packed.clear(row_groups * group_rows, col_groups * group_cols);
+    const auto rows = std::min<std::int64_t>(tile_edge, operands_.rows() - i);
+    const auto cols = std::min<std::int64_t>(tile_edge, operands_.cols() - j);
+    const int row_groups = static_cast<int>((rows + microtile_rows - 1) / microtile_rows);
+    const int col_groups = static_cast<int>((cols + microtile_cols - 1) / microtile_cols);
+    packed.clear(row_groups * microtile_rows, col_groups * microtile_cols);
     // The k indices (not rows, despite the type) for which both operands may be nonzero.
     const RowRange k_range = operands_.k_range(i, i + rows, j, j + cols);
     // The microkernel with the longest vectors of this processor.
     static const AddProducts add = splits<T> ? split_products() : plain_products();
-    for (std::int64_t k = k_range.begin / depth * depth; k < k_range.end; k += depth) {
+    for (std::int64_t k = k_range.begin / tile_depth * tile_depth; k < k_range.end; k += tile_depth) {
       pack_left(i, row_groups, k, packed);
       pack_right(k, j, col_groups, packed);
       add(packed.left, packed.right, row_groups, col_groups, packed.tile);
@@ -121,8 +121,8 @@ class Multiplier {
   /// column). A Divisor has this power as two factors, `first` and `second`, because it may exceed the range
   /// of double.
   void pack_left(std::int64_t i, int groups, std::int64_t k, PackedTile<T>& packed) const {
-    const int rows = groups * group_rows;
-    double first[edge], second[edge];
+    const int rows = groups * microtile_rows;
+    double first[tile_edge], second[tile_edge];
     for (int r = 0; r < rows; ++r) {
       const auto divisor =
           i + r < operands_.rows() ? row_exponents_.divisor(i + r) : divisor_of(/*exponent=*/0);
@@ -130,20 +130,20 @@ class Multiplier {
       second[r] = divisor.second;
     }
     double* column = packed.column;
-    for (int d = 0; d < depth; ++d) {
+    for (int d = 0; d < tile_depth; ++d) {
       if (k + d < operands_.terms()) {
         operands_.left.column(i, rows, k + d, column);  // gives 0 in rows beyond the matrix
       } else {
         std::fill_n(column, rows, 0.0);
       }
       for (int p = 0; p < groups; ++p) {
-        double* out = packed.left + (p * depth + d) * group_rows * PackedTile<T>::left_parts;
-        for (int r = 0; r < group_rows; ++r) {
-          const int index = p * group_rows + r;
+        double* out = packed.left + (p * tile_depth + d) * microtile_rows * PackedTile<T>::left_parts;
+        for (int r = 0; r < microtile_rows; ++r) {
+          const int index = p * microtile_rows + r;
           const double x = column[index] * first[index] * second[index];
           if constexpr (splits<T>) {
             out[r] = high_part(x);
-            out[r + group_rows] = x - out[r];
+            out[r + microtile_rows] = x - out[r];
           } else {
             out[r] = x;
           }
@@ -152,21 +152,21 @@ class Multiplier {
     }
   }
   void pack_right(std::int64_t k, std::int64_t j, int groups, PackedTile<T>& packed) const {
-    const int count = static_cast<int>(std::min<std::int64_t>(depth, operands_.terms() - k));
-    constexpr int step = group_cols * PackedTile<T>::right_parts;
+    const int count = static_cast<int>(std::min<std::int64_t>(tile_depth, operands_.terms() - k));
+    constexpr int step = microtile_cols * PackedTile<T>::right_parts;
     double* column = packed.column;
-    std::fill_n(column, depth, 0.0);
-    for (int c = 0; c < groups * group_cols; ++c) {
+    std::fill_n(column, tile_depth, 0.0);
+    for (int c = 0; c < groups * microtile_cols; ++c) {
       const bool inside = j + c < operands_.cols();
       const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(/*exponent=*/0);
       if (inside) {
         operands_.right.column(k, count, j + c, column);
       } else {
-        std::fill_n(column, depth, 0.0);
+        std::fill_n(column, tile_depth, 0.0);
       }
-      double* out =
-          packed.right + c / group_cols * depth * step + c % group_cols * PackedTile<T>::right_parts;
-      for (int d = 0; d < depth; ++d, out += step) {
+      double* out = packed.right + c / microtile_cols * tile_depth * step +
+                    c % microtile_cols * PackedTile<T>::right_parts;
+      for (int d = 0; d < tile_depth; ++d, out += step) {
         const double x = column[d] * divisor.first * divisor.second;
         if constexpr (splits<T>) {
           out[0] = high_part(x);
@@ -180,18 +180,18 @@ class Multiplier {
   }
 
   ProductOperands<T> operands_;
-  Exponents row_exponents_, col_exponents_;
+  RowScales row_exponents_, col_exponents_;
 };
 
 /// Returns |c - 2^exponent * (element `index` of the tile)|. A WideNumber has a separate 64-bit exponent and
 /// therefore cannot overflow (scaled.hpp).
-WideNumber tile_residual(double c, const Tile& tile, int index, std::int64_t exponent) {
+WideNumber tile_residual(double c, const TileSums& tile, int index, std::int64_t exponent) {
   return residual_of(c, tile.high[index], tile.low[index] + tile.lowest[index], exponent);
 }
 
 /// Returns true if |exponent| is so small that a residual computed in double has the same bits as one
 /// computed in WideNumber.
-bool is_moderate(int exponent) {
+bool has_same_bits_in_double(int exponent) {
   return exponent >= -200 && exponent <= 200;
 }
 
@@ -202,15 +202,16 @@ bool is_moderate(int exponent) {
 /// @param targets the column of C
 /// @param powers 2^(row exponent), or 0 if this exponent is not moderate
 /// @param exponent the column's exponent
-std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* targets, const double* powers,
-                                               int rows, int c, int exponent, Measure measure) {
-  if (!is_moderate(exponent) || measure == Measure::squares) return std::nullopt;
+std::optional<WideNumber> plain_double_measure(const TileSums& tile, const double* targets,
+                                               const double* powers, int rows, int c, int exponent,
+                                               Measure measure) {
+  if (!has_same_bits_in_double(exponent) || measure == Measure::squares) return std::nullopt;
   const double power = times_power(1, exponent);
   double result = 0;
   bool in_range = true;
   // `in_range` becomes false if an operation below might overflow or underflow.
   for (int r = 0; r < rows; ++r) {
-    const int index = c * edge + r;
+    const int index = c * tile_edge + r;
     const double target = targets[r], magnitude = std::fabs(target), scale = powers[r] * power;
     const double low = tile.low[index] + tile.lowest[index];
     in_range = in_range && scale != 0 && (magnitude == 0 || (magnitude > 0x1p-400 && magnitude < 0x1p400)) &&
@@ -229,8 +230,8 @@ std::optional<WideNumber> plain_double_measure(const Tile& tile, const double* t
 /// tile's first element, and t is the tile's index in column-major order.
 template <class T, class Work>
 void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operands, Work&& work) {
-  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
-  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
+  const std::int64_t tile_rows = (operands.rows() + tile_edge - 1) / tile_edge;
+  const std::int64_t tile_cols = (operands.cols() + tile_edge - 1) / tile_edge;
   const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.cols()) *
                       static_cast<double>(operands.terms());
   for_row_ranges(tile_rows * tile_cols, /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -239,7 +240,7 @@ void for_tiles(const Multiplier<T>& multiplier, const ProductOperands<T>& operan
     for (std::int64_t step = begin; step < end; ++step) {
       // Takes tiles from both ends alternately: in products of triangles the last tiles have the most work.
       const std::int64_t t = step % 2 == 0 ? step / 2 : tile_rows * tile_cols - 1 - step / 2;
-      const std::int64_t i = t % tile_rows * edge, j = t / tile_rows * edge;
+      const std::int64_t i = t % tile_rows * tile_edge, j = t / tile_rows * tile_edge;
       multiplier.multiply(i, j, *packed);
       work(i, j, *packed, t);
     }
@@ -261,24 +262,24 @@ WideNumber exact_element(const ProductOperands<T>& operands, double c, std::int6
 }
 
 template <class T>
-std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                             Measure measure) {
+std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                             const ResidualTarget<T>& target, Measure measure) {
   const Multiplier<T> multiplier(operands);
-  const std::int64_t tile_rows = (operands.rows() + edge - 1) / edge;
-  const std::int64_t tile_cols = (operands.cols() + edge - 1) / edge;
+  const std::int64_t tile_rows = (operands.rows() + tile_edge - 1) / tile_edge;
+  const std::int64_t tile_cols = (operands.cols() + tile_edge - 1) / tile_edge;
   // parts[t * edge + c] is the measure of column c of tile t.
-  std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * edge));
+  std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * tile_edge));
   for_tiles(
       multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
-        const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
-        const std::int64_t cols = std::min<std::int64_t>(edge, operands.cols() - j);
-        double powers[edge], targets[edge];
+        const std::int64_t rows = std::min<std::int64_t>(tile_edge, operands.rows() - i);
+        const std::int64_t cols = std::min<std::int64_t>(tile_edge, operands.cols() - j);
+        double powers[tile_edge], targets[tile_edge];
         for (std::int64_t r = 0; r < rows; ++r) {
           const int exponent = multiplier.row_exponents().of(i + r);
-          powers[r] = is_moderate(exponent) ? times_power(1, exponent) : 0;
+          powers[r] = has_same_bits_in_double(exponent) ? times_power(1, exponent) : 0;
         }
         for (std::int64_t c = 0; c < cols; ++c) {
-          WideNumber& part = parts[static_cast<std::size_t>(t * edge + c)];
+          WideNumber& part = parts[static_cast<std::size_t>(t * tile_edge + c)];
           const int col_exponent = multiplier.col_exponents().of(j + c);
           for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
           const auto fast_measure = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
@@ -289,7 +290,8 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
           }
           for (std::int64_t r = 0; r < rows; ++r) {
             const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
-            include(part, tile_residual(targets[r], packed.tile, static_cast<int>(c * edge + r), exponent),
+            include(part,
+                    tile_residual(targets[r], packed.tile, static_cast<int>(c * tile_edge + r), exponent),
                     measure);
           }
         }
@@ -298,7 +300,8 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
   for (std::int64_t j = 0; j < operands.cols(); ++j) {
     ColumnResidual& column = columns[static_cast<std::size_t>(j)];
     for (std::int64_t d = 0; d < tile_rows; ++d) {
-      const WideNumber& part = parts[static_cast<std::size_t>((j / edge * tile_rows + d) * edge + j % edge)];
+      const WideNumber& part =
+          parts[static_cast<std::size_t>((j / tile_edge * tile_rows + d) * tile_edge + j % tile_edge)];
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }
@@ -328,7 +331,7 @@ void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& l
 }
 
 template <class T>
-WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& target, Measure measure,
+WideNumber exact_column(const ProductOperands<T>& operands, const ResidualTarget<T>& target, Measure measure,
                         std::int64_t j) {
   std::vector<WideNumber> residuals(static_cast<std::size_t>(operands.rows()));
   const double cost = 16.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
@@ -343,13 +346,14 @@ WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& tar
 }
 
 template <class T>
-double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                const Allowance& allowance) {
   ProductOperands<T> absolute = operands;
   absolute.left.absolute = absolute.right.absolute = true;
   const Multiplier<T> multiplier(operands), absolute_multiplier(absolute);
   const WideNumber error_unit(error_of_term<T> * static_cast<double>(operands.terms()));
-  const std::int64_t tile_count = (operands.rows() + edge - 1) / edge * ((operands.cols() + edge - 1) / edge);
+  const std::int64_t tile_count =
+      (operands.rows() + tile_edge - 1) / tile_edge * ((operands.cols() + tile_edge - 1) / tile_edge);
   std::vector<double> largest(static_cast<std::size_t>(tile_count), 0.0);
   const double max_exact_elements = allowance.max_exact_terms / static_cast<double>(operands.terms());
   std::atomic<std::int64_t> exact_elements{0};
@@ -357,11 +361,11 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
             [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
               const std::unique_ptr<PackedTile<T>> absolute_packed(new PackedTile<T>);
               absolute_multiplier.multiply(i, j, *absolute_packed);
-              const std::int64_t rows = std::min<std::int64_t>(edge, operands.rows() - i);
-              const std::int64_t cols = std::min<std::int64_t>(edge, operands.cols() - j);
+              const std::int64_t rows = std::min<std::int64_t>(tile_edge, operands.rows() - i);
+              const std::int64_t cols = std::min<std::int64_t>(tile_edge, operands.cols() - j);
               for (std::int64_t c = 0; c < cols; ++c) {
                 for (std::int64_t r = 0; r < rows; ++r) {
-                  const int index = static_cast<int>(c * edge + r);
+                  const int index = static_cast<int>(c * tile_edge + r);
                   const std::int64_t exponent =
                       multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
                   const double element = target(i + r, j + c);
@@ -386,14 +390,16 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<
   return *std::max_element(largest.begin(), largest.end());
 }
 
-#define GAUSSWEEP_RESIDUAL(T)                                                                              \
-  template std::vector<ColumnResidual> residual_columns<T>(const ProductOperands<T>&, const Target<T>&,    \
-                                                           Measure);                                       \
-  template WideNumber exact_element<T>(const ProductOperands<T>&, double, std::int64_t, std::int64_t);     \
-  template WideNumber exact_column<T>(const ProductOperands<T>&, const Target<T>&, Measure, std::int64_t); \
-  template void set_bounds<T>(const ProductOperands<T>&, const std::vector<double>&,                       \
-                              const std::vector<double>&, Measure, std::vector<ColumnResidual>&);          \
-  template double largest_allowance_ratio<T>(const ProductOperands<T>&, const Target<T>&, const Allowance&);
+#define GAUSSWEEP_RESIDUAL(T)                                                                          \
+  template std::vector<ColumnResidual> residual_columns<T>(const ProductOperands<T>&,                  \
+                                                           const ResidualTarget<T>&, Measure);         \
+  template WideNumber exact_element<T>(const ProductOperands<T>&, double, std::int64_t, std::int64_t); \
+  template WideNumber exact_column<T>(const ProductOperands<T>&, const ResidualTarget<T>&, Measure,    \
+                                      std::int64_t);                                                   \
+  template void set_bounds<T>(const ProductOperands<T>&, const std::vector<double>&,                   \
+                              const std::vector<double>&, Measure, std::vector<ColumnResidual>&);      \
+  template double largest_allowance_ratio<T>(const ProductOperands<T>&, const ResidualTarget<T>&,      \
+                                             const Allowance&);
 GAUSSWEEP_RESIDUAL(float)
 GAUSSWEEP_RESIDUAL(double)
 #undef GAUSSWEEP_RESIDUAL

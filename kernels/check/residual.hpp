@@ -19,15 +19,15 @@ namespace gaussweep {
 
 /// The matrix C of a residual: the identity, a matrix, a matrix with exchanged rows, or a symmetric matrix.
 template <class T>
-struct Target {
+struct ResidualTarget {
   const HostMatrix<T>* matrix = nullptr;  ///< null: the identity
-  Part stored = Part::all;                ///< lower or upper: C is symmetric, and only this triangle is read
+  MatrixPart stored = MatrixPart::all;    ///< lower or upper: C is symmetric, and only this triangle is read
   /// Row i of C is row order[i] of the matrix; null: row i.
   const std::vector<std::int64_t>* order = nullptr;
 
   double operator()(std::int64_t i, std::int64_t j) const {
     if (matrix == nullptr) return i == j ? 1 : 0;
-    if ((stored == Part::lower && i < j) || (stored == Part::upper && i > j)) std::swap(i, j);
+    if ((stored == MatrixPart::lower && i < j) || (stored == MatrixPart::upper && i > j)) std::swap(i, j);
     return static_cast<double>((*matrix)(order == nullptr ? i : (*order)[static_cast<std::size_t>(i)], j));
   }
 };
@@ -40,12 +40,12 @@ struct ColumnResidual {
 
 /// Returns the measure of every column of C - L R. @pre all elements that belong to the operands are finite
 template <class T>
-std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands, const Target<T>& target,
-                                             Measure measure);
+std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
+                                             const ResidualTarget<T>& target, Measure measure);
 
 /// Returns the measure of one column with a relative error of about 2^-50.
 template <class T>
-WideNumber exact_column(const ProductOperands<T>& operands, const Target<T>& target, Measure measure,
+WideNumber exact_column(const ProductOperands<T>& operands, const ResidualTarget<T>& target, Measure measure,
                         std::int64_t j);
 
 /// Returns |c - (L R)_ij| with a relative error of about 2^-52.
@@ -73,7 +73,7 @@ struct Allowance {
 
 /// Returns the largest |C - L R| / (allowed value) over all elements; NaN beyond `max_exact_terms`.
 template <class T>
-double largest_allowance_ratio(const ProductOperands<T>& operands, const Target<T>& target,
+double largest_allowance_ratio(const ProductOperands<T>& operands, const ResidualTarget<T>& target,
                                const Allowance& allowance);
 
 }  // namespace gaussweep

@@ -20,10 +20,10 @@ struct RightOperand {
 /// Loads the row whose index is the lane's, with zeros outside of the part. For an unused element it loads
 /// element 0, because predicated loads would wait for each other.
 template <int N, class T>
-__device__ __forceinline__ void load_row(const Elements<T>& m, T (&row)[N]) {
+__device__ __forceinline__ void load_row(const DeviceOperand<T>& m, T (&row)[N]) {
   const int i = lane_of<N>(), cols = static_cast<int>(m.cols);
-  const int begin = m.part == Part::upper ? i : 0;
-  const int end = i >= m.rows ? 0 : m.part == Part::lower ? min(cols, i + 1) : cols;
+  const int begin = m.part == MatrixPart::upper ? i : 0;
+  const int end = i >= m.rows ? 0 : m.part == MatrixPart::lower ? min(cols, i + 1) : cols;
   const int first = i * static_cast<int>(m.row_stride), col_stride = static_cast<int>(m.col_stride);
   GAUSSWEEP_UNROLL
   for (int j = 0; j < N; ++j) row[j] = m.data[j >= begin && j < end ? first + j * col_stride : 0];
@@ -102,14 +102,14 @@ __device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, 
 template <int N, class T>
 __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_t s,
                                     RightOperand<N, T>& right_operand, double& error) {
-  const System<T> system(systems, s);
+  const BatchSystem<T> system(systems, s);
   const int lane = lane_of<N>(), rows = static_cast<int>(systems.shape.n),
             cols = static_cast<int>(system.x.cols);
   T left[N];
   load_row<N>(system.a, left);
   const double max_a = largest_of_rows<N>(left);
   double max_x = 0, max_b = 0, row_sum = 0;
-  const auto lane_element = [&](const Elements<T>& m, int j) {
+  const auto lane_element = [&](const DeviceOperand<T>& m, int j) {
     const T value = m.data[lane < rows ? lane + j * rows : 0];
     return lane < rows ? static_cast<double>(value) : 0;
   };
@@ -126,7 +126,7 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
   GAUSSWEEP_UNROLL
   for (int k = 0; k < N; ++k) row_sum += fabs(static_cast<double>(left[k]));
   const double norm = largest_of_lanes<N>(row_sum);
-  const Sizes sizes{static_cast<double>(rows), static_cast<double>(rows), max_a, max_x};
+  const ProductSizes sizes{static_cast<double>(rows), static_cast<double>(rows), max_a, max_x};
   const double bias = bias_of<T>(sizes), factor = factor_of<RatioKind::solution, T>(systems.shape);
   const std::uint64_t seed = systems.has_solution_seed ? seed_of_system(systems.solution_seed, s) : 0;
   double ratio = 0, max_error = 0, largest = 0;
@@ -135,7 +135,7 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
     const double x = lane_element(system.x, j), b = lane_element(system.b, j);
     __syncwarp(mask_of<N>());
     right_operand.columns[lane] = static_cast<T>(x);
-    Sum<T> sum;
+    BiasedSum<T> sum;
     sum.high = bias;
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) {
@@ -152,7 +152,7 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
   }
   if (systems.has_solution_seed)
     error = safe_quotient(largest_of_lanes<N>(max_error), largest_of_lanes<N>(largest));
-  return certain_or_nan<T>(ratio, sizes, (norm * max_x + max_b) * factor, systems.tolerance);
+  return ratio_if_decided<T>(ratio, sizes, (norm * max_x + max_b) * factor, systems.tolerance);
 }
 
 /// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, or NaN if the CPU has to
@@ -163,11 +163,11 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
                                  RightOperand<N, T>& right_operand, bool x_first) {
   constexpr int group = 4, pitch = RightOperand<N, T>::pitch;  // `group` columns are computed together
   constexpr bool is_lu = kind == RatioKind::lu_factors, is_cholesky = kind == RatioKind::cholesky_factor;
-  const System<T> system(systems, s);
+  const BatchSystem<T> system(systems, s);
   const int lane = lane_of<N>();
-  const Elements<T> target = kind == RatioKind::product ? system.x
-                             : is_cholesky              ? as_lower(system.a)
-                                                        : system.a;
+  const DeviceOperand<T> target = kind == RatioKind::product ? system.x
+                                  : is_cholesky              ? as_lower(system.a)
+                                                             : system.a;
   T left[N];
   double norms = 0, max_target = 0, max_left = 0, max_right = 0;
   int row = lane;
@@ -213,7 +213,7 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
     GAUSSWEEP_UNROLL
     for (int k = 0; k < N; ++k) right_operand.columns[lane * pitch + k] = left[k];
   } else {
-    const Elements<T> right = kind == RatioKind::product ? system.b : x_first ? system.a : system.x;
+    const DeviceOperand<T> right = kind == RatioKind::product ? system.b : x_first ? system.a : system.x;
     load_row<N>(right, left);
     // All lanes must have read R of the first side (ratio_of_sides) before the second side overwrites it.
     __syncwarp(mask_of<N>());
@@ -237,7 +237,8 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
 
   const int rows = static_cast<int>(system.a.rows),
             cols = static_cast<int>(kind == RatioKind::product ? system.b.cols : rows);
-  const Sizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left, max_right};
+  const ProductSizes sizes{static_cast<double>(rows), static_cast<double>(system.a.cols), max_left,
+                           max_right};
   const double bias = bias_of<T>(sizes);
   double column_residual = 0;  // the measure of column `lane`
   double row_sum = 0;  // Cholesky: the residual left of the diagonal in row `lane`, mirrored to its column
@@ -254,7 +255,7 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
                                                   j * static_cast<int>(target.col_stride)
                                             : 0];
     }
-    Sum<T> sums[group];
+    BiasedSum<T> sums[group];
     GAUSSWEEP_UNROLL
     for (int g = 0; g < group; ++g) sums[g].high = bias;
     GAUSSWEEP_UNROLL
@@ -285,13 +286,13 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
   } else {
     ratio = safe_quotient(largest_of_lanes<N>(column_residual + row_sum), scale);
   }
-  return certain_or_nan<T>(ratio, sizes, scale, systems.tolerance);
+  return ratio_if_decided<T>(ratio, sizes, scale, systems.tolerance);
 }
 
 /// Verifies one system per team of N lanes.
 template <RatioKind kind, int N, class T>
 __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
-    small_kernel(BatchToVerify<T> systems, double* ratios, Totals* totals) {
+    small_kernel(BatchToVerify<T> systems, double* ratios, RatioTotals* totals) {
   constexpr int systems_per_block = small_threads / N;
   __shared__ RightOperand<N, T> right_operands[systems_per_block];
   const int team = static_cast<int>(threadIdx.x) / N;
@@ -301,7 +302,7 @@ __global__ void __launch_bounds__(small_threads, N == 8 ? 6 : 4)
   if constexpr (kind == RatioKind::solution) {
     ratio = solution_of_small<N>(systems, s, right_operands[team], error);
   } else if constexpr (kind == RatioKind::inverse) {
-    ratio = ratio_of_sides(systems.second_side_threshold, [&](bool x_first) {
+    ratio = ratio_of_sides(systems.other_side_threshold, [&](bool x_first) {
       return ratio_of_small<kind, N>(systems, s, right_operands[team], x_first);
     });
   } else {

@@ -33,7 +33,7 @@ double first_row_percent(const Inputs<T>& inputs, const HostMatrix<T>& x) {
 template <class T>
 Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                   const Answer<T>& answer, double tolerance) {
-  const Part part = part_of_a(method, inputs.shape);
+  const MatrixPart part = part_of_a(method, inputs.shape);
   const WideNumber a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<Scale> scales;
   const std::vector<double> x_maxima = reductions.column_maxima(answer.x);
@@ -42,9 +42,10 @@ Findings solution(Reductions<T>& reductions, const Method& method, const Inputs<
     const WideNumber x_norm(x_maxima[r]), b_norm(b_maxima[r]);
     scales.push_back({a_norm * x_norm + b_norm, a_norm * (x_norm + WideNumber(smallest_normal<T>)) + b_norm});
   }
-  Findings findings = verify_columns(
-      reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)}, Target<T>{&inputs.b},
-      Measure::largest, scales, static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
+  Findings findings =
+      verify_columns(reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(answer.x)},
+                     ResidualTarget<T>{&inputs.b}, Measure::largest, scales,
+                     static_cast<double>(inputs.shape.n) * unit_roundoff<T>, tolerance);
   if (!inputs.x_true.empty()) findings.forward_error = largest_difference(answer.x, inputs.x_true);
   return findings;
 }

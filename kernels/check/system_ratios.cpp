@@ -32,9 +32,9 @@ SystemRatios::SystemRatios(Context& context, const BatchToVerify<T>& systems, co
       batch_(systems.shape.batch),
       count_(count),
       ratios_(scratch_of(context).take(static_cast<std::size_t>(batch_) * sizeof(double))),
-      totals_(scratch_of(context).take(sizeof(verification::Totals) +
+      totals_(scratch_of(context).take(sizeof(verification::RatioTotals) +
                                        static_cast<std::size_t>(count) * sizeof(double))) {
-  auto* const totals = totals_.as<verification::Totals>();
+  auto* const totals = totals_.as<verification::RatioTotals>();
   context.device.fill(totals, /*byte=*/0, sizeof *totals);
   context.device.fill(&totals->worst, /*byte=*/0xff,
                       sizeof totals->worst);  // the initial value for atomicMin
@@ -53,11 +53,11 @@ std::vector<double> SystemRatios::all() const {
 }
 
 RatioSummary SystemRatios::summary() const {
-  constexpr std::size_t header = sizeof(verification::Totals) / sizeof(double);
+  constexpr std::size_t header = sizeof(verification::RatioTotals) / sizeof(double);
   std::vector<double> totals_and_sample(header + static_cast<std::size_t>(count_));
   context_.device.to_host(totals_and_sample.data(), totals_.as<void>(),
                           totals_and_sample.size() * sizeof(double));
-  verification::Totals totals{};
+  verification::RatioTotals totals{};
   std::memcpy(&totals, totals_and_sample.data(), sizeof totals);
   RatioSummary summary{static_cast<std::int64_t>(totals.not_passed),
                        /*worst=*/-1,
@@ -92,8 +92,8 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
       /*x_shape=*/problem.x(single),
       part_of(problem.used_of_a, shape.uplo),
       part_of(problem.used_of_x, shape.uplo),
-      /*second_side_threshold=*/problem.verifier.float64 == verifiers::either_inverse<double>
-          ? second_side_threshold(shape.n)
+      /*other_side_threshold=*/problem.verifier.float64 == verifiers::left_or_right_inverse<double>
+          ? other_side_threshold(shape.n)
           : std::numeric_limits<double>::infinity(),
       /*unit_lower=*/method.unit_diagonal == UnitDiagonal::lower,
       op.pivots,

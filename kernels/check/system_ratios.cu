@@ -14,7 +14,7 @@ using namespace verification;
 /// systems to `sample`.
 template <class = void>  // a template, because the program also links the other backend's definition
 __global__ void summary_kernel(const double* ratios, const int* infos, double tolerance, std::int64_t batch,
-                               std::int64_t count, double* sample, Totals* totals) {
+                               std::int64_t count, double* sample, RatioTotals* totals) {
   const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (s < count) sample[s] = ratios[batch * s / count];
   if (s < batch && infos[s] == 0 && ratios[s] <= tolerance && bits_of(ratios[s]) == totals->max_ratio)
@@ -26,7 +26,7 @@ unsigned blocks_for(std::int64_t count, std::int64_t per_block) {
 }
 
 template <RatioKind kind, class T>
-void launch_ratios(Context& context, const BatchToVerify<T>& systems, double* ratios, Totals* totals) {
+void launch_ratios(Context& context, const BatchToVerify<T>& systems, double* ratios, RatioTotals* totals) {
   const Shape& shape = systems.shape;
   constexpr bool is_solution = kind == RatioKind::solution;
   // Small kernels need at least as many lanes as rows and columns. The columns of a solution X do not count,
@@ -54,7 +54,7 @@ void launch_ratios(Context& context, const BatchToVerify<T>& systems, double* ra
 
 template <class T>
 void start_ratios(Context& context, const BatchToVerify<T>& systems, std::int64_t count, double* ratios,
-                  Totals* totals) {
+                  RatioTotals* totals) {
   switch (systems.ratio_kind) {
     case RatioKind::solution:
       launch_ratios<RatioKind::solution>(context, systems, ratios, totals);
@@ -78,7 +78,7 @@ void start_ratios(Context& context, const BatchToVerify<T>& systems, std::int64_
                count, reinterpret_cast<double*>(totals + 1), totals);
 }
 
-template void start_ratios(Context&, const BatchToVerify<float>&, std::int64_t, double*, Totals*);
-template void start_ratios(Context&, const BatchToVerify<double>&, std::int64_t, double*, Totals*);
+template void start_ratios(Context&, const BatchToVerify<float>&, std::int64_t, double*, RatioTotals*);
+template void start_ratios(Context&, const BatchToVerify<double>&, std::int64_t, double*, RatioTotals*);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

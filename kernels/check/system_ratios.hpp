@@ -33,7 +33,7 @@ class SystemRatios {
  private:
   Context& context_;
   std::int64_t batch_, count_;  ///< count_: the size of RatioSummary::sample
-  Scratch::Piece ratios_, totals_;
+  Scratch::PooledBuffer ratios_, totals_;
 };
 
 /// Starts the computation of the ratio (check.hpp) of every system of the answer in working set `set`. The
@@ -63,7 +63,7 @@ std::optional<SystemRatios> system_ratios(Context& context, const Method& method
   namespace gaussweep::space {                                                                         \
   template <class T>                                                                                   \
   void start_ratios(Context& context, const BatchToVerify<T>& all, std::int64_t count, double* ratios, \
-                    gaussweep::verification::Totals* totals);                                          \
+                    gaussweep::verification::RatioTotals* totals);                                     \
   }
 
 GAUSSWEEP_DECLARE_SYSTEM_RATIOS(emulated)

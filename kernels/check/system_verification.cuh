@@ -12,7 +12,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
-using gaussweep::verification::Totals;
+using gaussweep::verification::RatioTotals;
 
 /// A team of N neighbouring lanes of a warp verifies one system. The function lane_of returns the lane's
 /// index in its team, and mask_of returns the warp mask of the team's lanes.
@@ -68,7 +68,7 @@ constexpr double smallest_normal = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
 /// the bias is so large that every partial sum has the exponent of the bias. The rounding error of each
 /// addition is then representable as a double, and the second FMA computes it exactly.
 template <class T>
-struct Sum {
+struct BiasedSum {
   double high = 0, low = 0;
   __device__ __forceinline__ void add(double a, double b) {
     const double next = std::fma(a, b, high);  // float: the product is exact
@@ -86,7 +86,7 @@ struct Sum {
 /// Returns true if sums and products of values up to `largest` do not overflow, and if underflow does not
 /// affect them noticeably.
 template <class T>
-__device__ __forceinline__ bool is_ordinary(double largest) {
+__device__ __forceinline__ bool is_within_exponent_range(double largest) {
   return largest == 0 || (largest >= 0x1p-200 && largest <= (tiles::splits<T> ? 0x1p200 : 0x1p100));
 }
 
@@ -98,46 +98,51 @@ template <class T>
 __device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
   if (sum - sum != 0) return double_of(bits_of_infinity);
-  return is_ordinary<T>(max_a) && is_ordinary<T>(max_x) && is_ordinary<T>(max_b) ? 0 : double_of(bits_of_nan);
+  return is_within_exponent_range<T>(max_a) && is_within_exponent_range<T>(max_x) &&
+                 is_within_exponent_range<T>(max_b)
+             ? 0
+             : double_of(bits_of_nan);
 }
 
 /// The operands of system s.
 template <class T>
-struct System {
-  Elements<T> a, b, x;
-  __device__ __forceinline__ System(const BatchToVerify<T>& systems, std::int64_t s)
+struct BatchSystem {
+  DeviceOperand<T> a, b, x;
+  __device__ __forceinline__ BatchSystem(const BatchToVerify<T>& systems, std::int64_t s)
       : a(operand(systems.a, systems.a_shape, systems.part_of_a, s)),
-        b(operand(systems.b, systems.b_shape, Part::all, s)),
+        b(operand(systems.b, systems.b_shape, MatrixPart::all, s)),
         x(operand(systems.x, systems.x_shape, systems.part_of_x, s)) {}
-  static __device__ __forceinline__ Elements<T> operand(const T* data, const Extent& e, Part part,
-                                                        std::int64_t s) {
+  static __device__ __forceinline__ DeviceOperand<T> operand(const T* data, const Extent& e, MatrixPart part,
+                                                             std::int64_t s) {
     return {data + s * e.rows * e.cols, /*row_stride=*/1,  /*col_stride=*/e.rows, e.rows, e.cols, part,
             /*unit_diagonal=*/false,    /*absolute=*/false};
   }
 };
 template <class T>
-__device__ __forceinline__ Elements<T> in_part(Elements<T> m, Part part) {
+__device__ __forceinline__ DeviceOperand<T> in_part(DeviceOperand<T> m, MatrixPart part) {
   m.part = part;
   return m;
 }
 template <class T>
-__device__ __forceinline__ Elements<T> transposed(const Elements<T>& m) {
-  const Part part = m.part == Part::lower ? Part::upper : m.part == Part::upper ? Part::lower : Part::all;
+__device__ __forceinline__ DeviceOperand<T> transposed(const DeviceOperand<T>& m) {
+  const MatrixPart part = m.part == MatrixPart::lower   ? MatrixPart::upper
+                          : m.part == MatrixPart::upper ? MatrixPart::lower
+                                                        : MatrixPart::all;
   return {m.data, m.col_stride, m.row_stride, m.cols, m.rows, part, m.unit_diagonal, m.absolute};
 }
 /// Returns the matrix, or its transpose if the stored triangle is the upper one.
 template <class T>
-__device__ __forceinline__ Elements<T> as_lower(const Elements<T>& m) {
-  return m.part == Part::upper ? transposed(m) : m;
+__device__ __forceinline__ DeviceOperand<T> as_lower(const DeviceOperand<T>& m) {
+  return m.part == MatrixPart::upper ? transposed(m) : m;
 }
 
 /// The number of rows and of terms of a product, and the largest |element| of each operand.
-struct Sizes {
+struct ProductSizes {
   double rows, terms, max_left, max_right;
 };
-/// Returns the bias of the sums; see Sum.
+/// Returns the bias of the sums; see BiasedSum.
 template <class T>
-__device__ __forceinline__ double bias_of(const Sizes& sizes) {
+__device__ __forceinline__ double bias_of(const ProductSizes& sizes) {
   // The bias is 3 * 2^e, where 2^e exceeds every |partial sum|. Therefore 2^(e+1) < bias + (partial sum) <
   // 2^(e+2).
   return tiles::splits<T> ? 3 * times_power(1, exponent_of(sizes.terms * sizes.max_left * sizes.max_right))
@@ -148,9 +153,10 @@ __device__ __forceinline__ double bias_of(const Sizes& sizes) {
 /// ten times the tolerance.
 /// @param divisor the number by which the residual was divided
 template <class T>
-__device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& sizes, double divisor,
-                                                 double tolerance) {
-  // A bound of the rounding errors in a sum of `terms` products: of Sum::low in double, Sum::high in float.
+__device__ __forceinline__ double ratio_if_decided(double ratio, const ProductSizes& sizes, double divisor,
+                                                   double tolerance) {
+  // A bound of the rounding errors in a sum of `terms` products: of BiasedSum::low in double, BiasedSum::high
+  // in float.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
@@ -158,21 +164,21 @@ __device__ __forceinline__ double certain_or_nan(double ratio, const Sizes& size
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
   return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (verifiers::either_inverse). Returns NaN if the first ratio is so close to
-/// the threshold that the CPU might decide differently whether to compute I - X A.
+/// Returns the ratio of an inverse (verifiers::left_or_right_inverse). Returns NaN if the first ratio is so
+/// close to the threshold that the CPU might decide differently whether to compute I - X A.
 /// @param ratio_of_side ratio_of_side(false) returns the ratio of I - A X, ratio_of_side(true) that of I - X
 /// A. All threads get the same result
 template <class RatioOfSide>
-__device__ __forceinline__ double ratio_of_sides(double second_side_threshold, RatioOfSide&& ratio_of_side) {
-  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `certain_or_nan` accepts
+__device__ __forceinline__ double ratio_of_sides(double other_side_threshold, RatioOfSide&& ratio_of_side) {
+  constexpr double margin = 0x1p-10;  // exceeds the error of a ratio that `ratio_if_decided` accepts
   double ratio = 0;
   GAUSSWEEP_ROLLED
   for (int side = 0; side < 2; ++side) {
     const double value = ratio_of_side(side == 1);
     if (side == 1) return value >= ratio ? ratio : value;
     ratio = value;
-    if (!(ratio > second_side_threshold - margin)) break;
-    if (ratio < second_side_threshold + margin) return double_of(bits_of_nan);
+    if (!(ratio > other_side_threshold - margin)) break;
+    if (ratio < other_side_threshold + margin) return double_of(bits_of_nan);
   }
   return ratio;
 }
@@ -198,7 +204,7 @@ __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum
 /// @param error negative if unknown
 template <class T>
 __device__ __forceinline__ void record_ratio(const BatchToVerify<T>& systems, std::int64_t s, double ratio,
-                                             double error, double* ratios, Totals* totals) {
+                                             double error, double* ratios, RatioTotals* totals) {
   ratios[s] = ratio;
   if (error >= 0) atomic_max_if_larger(&totals->max_error, bits_of(error) + 1);
   if (systems.infos[s] == 0 && ratio <= systems.tolerance) {

@@ -19,19 +19,19 @@ struct BatchToVerify {
   double tolerance;
   const T *a, *b, *x;                ///< b: null if the problem has none
   Extent a_shape, b_shape, x_shape;  ///< the shapes of one system's operands
-  Part part_of_a, part_of_x;
-  double second_side_threshold;  ///< inverse: see second_side_threshold in check.hpp
-  bool unit_lower;               ///< true: L has the unit diagonal; false: U
-  const int *pivots, *infos;     ///< getrf: n pivots per system, from 0; one info per system
-  bool has_solution_seed;        ///< true: generate_solution made x_true, with the seed below
-  std::uint64_t solution_seed;   ///< see seed_of_system
+  MatrixPart part_of_a, part_of_x;
+  double other_side_threshold;  ///< inverse: see other_side_threshold in check.hpp
+  bool unit_lower;              ///< true: L has the unit diagonal; false: U
+  const int *pivots, *infos;    ///< getrf: n pivots per system, from 0; one info per system
+  bool has_solution_seed;       ///< true: generate_solution made x_true, with the seed below
+  std::uint64_t solution_seed;  ///< see seed_of_system
 };
 
 }  // namespace gaussweep
 
 namespace gaussweep::verification {
 /// The totals that kernels accumulate. RatioSummary::sample follows them in memory.
-struct Totals {
+struct RatioTotals {
   unsigned long long not_passed;  ///< RatioSummary::not_passed
   unsigned long long max_ratio;   ///< the bits of the largest ratio of the systems that pass
   unsigned long long max_error;   ///< 1 + the bits of the largest forward error; 0: none is known

@@ -4,23 +4,23 @@
 
 namespace gaussweep::tiles {
 
-constexpr int edge = 64;       ///< rows and columns of a tile
-constexpr int depth = 32;      ///< values of k per call
-constexpr int group_rows = 8;  ///< rows of a microtile
-constexpr int group_cols = 2;  ///< columns of a microtile
+constexpr int tile_edge = 64;      ///< rows and columns of a tile
+constexpr int tile_depth = 32;     ///< values of k per call
+constexpr int microtile_rows = 8;  ///< rows of a microtile
+constexpr int microtile_cols = 2;  ///< columns of a microtile
 
 /// The sums of a tile in column-major order: high + low + lowest.
-struct Tile {
-  double high[edge * edge];
-  double low[edge * edge];
-  double lowest[edge * edge];
+struct TileSums {
+  double high[tile_edge * tile_edge];
+  double low[tile_edge * tile_edge];
+  double lowest[tile_edge * tile_edge];
 };
 
 /// Adds the products of `depth` values of k to the first row_groups x col_groups microtiles of a tile. The
 /// packed `left` contains, per group of rows and per k, the elements of these rows. `right` has the same
 /// structure, with groups of columns.
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
-                             Tile& tile);
+                             TileSums& tile);
 
 /// Returns the microkernel for elements |x| <= 1 that are split into a high and a low part. It uses the
 /// longest vectors of this processor with at most `lanes` doubles (8, 4 or 1); every length gives the same

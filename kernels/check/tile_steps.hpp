@@ -18,60 +18,63 @@ inline const Lanes& lanes_at(const double* data) {
 }
 
 /// Add the sums over `depth` values of k to one vector of the tile, which begins at element `index`.
-inline void merge_split(Tile& tile, int index, const Lanes& high, const Lanes& low) {
+inline void merge_split(TileSums& tile, int index, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
   two_sum(lanes_at(tile.high + index), high, error_high);
   two_sum(lanes_at(tile.low + index), low, error_low);
   two_sum(lanes_at(tile.low + index), error_high, error_both);
   lanes_at(tile.lowest + index) += error_low + error_both;
 }
-inline void merge_plain(Tile& tile, int index, const Lanes& sum) {
+inline void merge_plain(TileSums& tile, int index, const Lanes& sum) {
   Lanes error;
   two_sum(lanes_at(tile.high + index), sum, error);
   lanes_at(tile.low + index) += error;
 }
 
-constexpr int width = sizeof(Lanes) / sizeof(double), vectors = group_rows / width;
+constexpr int width = sizeof(Lanes) / sizeof(double), vectors = microtile_rows / width;
 
-void add_split_products(const double* left, const double* right, int row_groups, int col_groups, Tile& tile) {
+void add_split_products(const double* left, const double* right, int row_groups, int col_groups,
+                        TileSums& tile) {
   for (int q = 0; q < col_groups; ++q) {
     for (int p = 0; p < row_groups; ++p) {
-      const double* a = left + p * depth * 2 * group_rows;
-      const double* b = right + q * depth * 3 * group_cols;
-      Lanes high[group_cols][vectors]{}, low[group_cols][vectors]{};
-      for (int k = 0; k < depth; ++k, a += 2 * group_rows, b += 3 * group_cols) {
+      const double* a = left + p * tile_depth * 2 * microtile_rows;
+      const double* b = right + q * tile_depth * 3 * microtile_cols;
+      Lanes high[microtile_cols][vectors]{}, low[microtile_cols][vectors]{};
+      for (int k = 0; k < tile_depth; ++k, a += 2 * microtile_rows, b += 3 * microtile_cols) {
         for (int vector = 0; vector < vectors; ++vector) {
           const Lanes a_high = lanes_at(a + vector * width),
-                      a_low = lanes_at(a + group_rows + vector * width);
-          for (int c = 0; c < group_cols; ++c) {
+                      a_low = lanes_at(a + microtile_rows + vector * width);
+          for (int c = 0; c < microtile_cols; ++c) {
             high[c][vector] += a_high * b[3 * c];
             low[c][vector] += a_high * b[3 * c + 1] + a_low * b[3 * c + 2];
           }
         }
       }
-      for (int c = 0; c < group_cols; ++c) {
+      for (int c = 0; c < microtile_cols; ++c) {
         for (int vector = 0; vector < vectors; ++vector)
-          merge_split(tile, (group_cols * q + c) * edge + p * group_rows + vector * width, high[c][vector],
-                      low[c][vector]);
+          merge_split(tile, (microtile_cols * q + c) * tile_edge + p * microtile_rows + vector * width,
+                      high[c][vector], low[c][vector]);
       }
     }
   }
 }
 
-void add_plain_products(const double* left, const double* right, int row_groups, int col_groups, Tile& tile) {
+void add_plain_products(const double* left, const double* right, int row_groups, int col_groups,
+                        TileSums& tile) {
   for (int q = 0; q < col_groups; ++q) {
     for (int p = 0; p < row_groups; ++p) {
-      const double* a = left + p * depth * group_rows;
-      const double* b = right + q * depth * group_cols;
-      Lanes sums[group_cols][vectors]{};
-      for (int k = 0; k < depth; ++k, a += group_rows, b += group_cols) {
+      const double* a = left + p * tile_depth * microtile_rows;
+      const double* b = right + q * tile_depth * microtile_cols;
+      Lanes sums[microtile_cols][vectors]{};
+      for (int k = 0; k < tile_depth; ++k, a += microtile_rows, b += microtile_cols) {
         for (int vector = 0; vector < vectors; ++vector) {
-          for (int c = 0; c < group_cols; ++c) sums[c][vector] += lanes_at(a + vector * width) * b[c];
+          for (int c = 0; c < microtile_cols; ++c) sums[c][vector] += lanes_at(a + vector * width) * b[c];
         }
       }
-      for (int c = 0; c < group_cols; ++c) {
+      for (int c = 0; c < microtile_cols; ++c) {
         for (int vector = 0; vector < vectors; ++vector)
-          merge_plain(tile, (group_cols * q + c) * edge + p * group_rows + vector * width, sums[c][vector]);
+          merge_plain(tile, (microtile_cols * q + c) * tile_edge + p * microtile_rows + vector * width,
+                      sums[c][vector]);
       }
     }
   }

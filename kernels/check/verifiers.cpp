@@ -11,7 +11,7 @@ namespace gaussweep::verifiers {
 namespace {
 
 /// An estimate of a column's ratio, which lies in [value - bound, value + bound].
-struct Estimate {
+struct RatioEstimate {
   double value, bound;
   double lower() const { return value - bound; }
   double upper() const { return std::min(value + bound, failed_ratio); }
@@ -23,11 +23,11 @@ constexpr double required_accuracy = 1e-3;     ///< the allowed error of a ratio
 
 /// Returns true if the ratio stays inaccurate even when the `max_exact` columns with the largest upper bounds
 /// are summed exactly. In this case exact sums for mere accuracy would be wasted.
-bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact) {
+bool cannot_be_accurate(const std::vector<RatioEstimate>& estimates, double max_exact) {
   if (max_exact >= static_cast<double>(estimates.size())) return false;
   std::vector<double> uppers;
   double value = 0;
-  for (const Estimate& estimate : estimates) {
+  for (const RatioEstimate& estimate : estimates) {
     uppers.push_back(estimate.upper());
     value = std::max(value, estimate.value);
   }
@@ -38,21 +38,21 @@ bool cannot_be_accurate(const std::vector<Estimate>& estimates, double max_exact
 
 }  // namespace
 
-bool spans_limit(double lower, double upper, double tolerance) {
+bool error_interval_contains(double lower, double upper, double tolerance) {
   const auto is_between = [&](double limit) { return lower <= limit && limit < upper; };
   return is_between(tolerance) || is_between(suspect_factor * tolerance);
 }
 
 template <class T>
 Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
-                        const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
+                        const ResidualTarget<T>& target, Measure measure, const std::vector<Scale>& scales,
                         double factor, double tolerance) {
   const auto scale = [&](std::size_t j) -> const Scale& {
     return scales.size() == 1 ? scales[0] : scales[j];
   };
   const WideNumber wide_factor(factor);
   std::vector<ColumnResidual> columns = reductions.residual_columns(operands, target, measure);
-  std::vector<Estimate> estimates;
+  std::vector<RatioEstimate> estimates;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const WideNumber divisor = scale(j).with_underflow * wide_factor;
     estimates.push_back({(columns[j].value / divisor).value(), (columns[j].bound / divisor).value()});
@@ -64,14 +64,14 @@ Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& ope
   // Repeatedly sums the column with the largest upper bound exactly, until the status is certain and the
   // ratio is accurate. Once the status is certain, at most exact_term_budget terms are spent on accuracy.
   while (true) {
-    const auto worst =
-        std::max_element(estimates.begin(), estimates.end(),
-                         [](const Estimate& a, const Estimate& b) { return a.upper() < b.upper(); });
+    const auto worst = std::max_element(
+        estimates.begin(), estimates.end(),
+        [](const RatioEstimate& a, const RatioEstimate& b) { return a.upper() < b.upper(); });
     double lower = 0;
-    for (const Estimate& estimate : estimates) lower = std::max(lower, estimate.lower());
+    for (const RatioEstimate& estimate : estimates) lower = std::max(lower, estimate.lower());
     upper = worst->upper();
     if (worst->bound == 0) break;
-    const bool is_undecided = spans_limit(lower, upper, tolerance);
+    const bool is_undecided = error_interval_contains(lower, upper, tolerance);
     const bool is_accurate = upper - lower <= required_accuracy * std::max(1.0, upper);
     if (!is_undecided && (is_accurate || stays_inaccurate || exact_terms + cost > exact_term_budget)) break;
     const auto j = static_cast<std::size_t>(worst - estimates.begin());
@@ -90,10 +90,10 @@ Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& ope
 }
 
 template Findings verify_columns<float>(Reductions<float>&, const ProductOperands<float>&,
-                                        const Target<float>&, Measure, const std::vector<Scale>&, double,
-                                        double);
+                                        const ResidualTarget<float>&, Measure, const std::vector<Scale>&,
+                                        double, double);
 template Findings verify_columns<double>(Reductions<double>&, const ProductOperands<double>&,
-                                         const Target<double>&, Measure, const std::vector<Scale>&, double,
-                                         double);
+                                         const ResidualTarget<double>&, Measure, const std::vector<Scale>&,
+                                         double, double);
 
 }  // namespace gaussweep::verifiers

@@ -46,17 +46,17 @@ struct Scale {
 /// @param factor n u (u: the unit roundoff)
 template <class T>
 Findings verify_columns(Reductions<T>& reductions, const ProductOperands<T>& operands,
-                        const Target<T>& target, Measure measure, const std::vector<Scale>& scales,
+                        const ResidualTarget<T>& target, Measure measure, const std::vector<Scale>& scales,
                         double factor, double tolerance);
 
 /// Returns true if lower <= limit < upper for the tolerance or for suspect_factor times the tolerance.
-bool spans_limit(double lower, double upper, double tolerance);
+bool error_interval_contains(double lower, double upper, double tolerance);
 
 /// Return the parts (all, lower or upper) of A and of the answer that the problem uses.
-inline Part part_of_a(const Method& method, const Shape& shape) {
+inline MatrixPart part_of_a(const Method& method, const Shape& shape) {
   return part_of(method.problem->used_of_a, shape.uplo);
 }
-inline Part part_of_x(const Method& method, const Shape& shape) {
+inline MatrixPart part_of_x(const Method& method, const Shape& shape) {
   return part_of(method.problem->used_of_x, shape.uplo);
 }
 
@@ -80,8 +80,8 @@ Findings cholesky_factor(Reductions<T>& reductions, const Method& method, const 
                          const Answer<T>& answer, double tolerance);
 /// Verifies X = A^-1 by A X = I or X A = I, whichever has the smaller residual.
 template <class T>
-Findings either_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
-                        const Answer<T>& answer, double tolerance);
+Findings left_or_right_inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
+                               const Answer<T>& answer, double tolerance);
 /// Verifies X by A X = I.
 template <class T>
 Findings inverse(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
@@ -93,7 +93,7 @@ Findings product(Reductions<T>& reductions, const Method& method, const Inputs<T
 
 /// Returns true if the verifier is one for inverses.
 inline bool is_of_inverse(Verifier<double> verifier) {
-  return verifier == inverse<double> || verifier == either_inverse<double>;
+  return verifier == inverse<double> || verifier == left_or_right_inverse<double>;
 }
 
 }  // namespace gaussweep::verifiers

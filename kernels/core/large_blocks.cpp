@@ -83,7 +83,7 @@ void LargeBlocks::keep(std::size_t extra_bytes) {
   extra_bytes_ = extra_bytes;
 }
 
-void LargeBlocks::keep_none() {
+void LargeBlocks::keep_no_blocks() {
   {
     const std::lock_guard lock(mutex_);
     keeps_idle_ = false;

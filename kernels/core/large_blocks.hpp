@@ -23,7 +23,7 @@ class LargeBlocks {
   /// blocks are kept.
   void keep(std::size_t extra_bytes);
   /// Frees idle blocks, and frees every block that is released from now on.
-  void keep_none();
+  void keep_no_blocks();
   void trim();  ///< frees all idle blocks
   std::size_t idle_bytes() const;
 

@@ -25,7 +25,7 @@ struct MatrixView {
 
 /// A read-only view of a matrix in any layout: element (i, j) is at `data[i * row_stride + j * col_stride]`.
 template <class T>
-struct Strided {
+struct StridedView {
   const T* data = nullptr;
   std::int64_t row_stride = 0;
   std::int64_t col_stride = 0;

@@ -13,12 +13,12 @@ std::unique_ptr<Device> make_cuda_device_on(int index, void* stream);
 
 /// Makes GPU `index` the calling thread's current GPU, and restores the previous one on destruction. An index
 /// below 0 changes nothing.
-class CurrentGpu {
+class CurrentGpuScope {
  public:
-  explicit CurrentGpu(int index);
-  ~CurrentGpu();
-  CurrentGpu(const CurrentGpu&) = delete;
-  CurrentGpu& operator=(const CurrentGpu&) = delete;
+  explicit CurrentGpuScope(int index);
+  ~CurrentGpuScope();
+  CurrentGpuScope(const CurrentGpuScope&) = delete;
+  CurrentGpuScope& operator=(const CurrentGpuScope&) = delete;
 
  private:
   int previous_ = -1;  ///< the GPU to restore; -1: none

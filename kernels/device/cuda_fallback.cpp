@@ -27,8 +27,8 @@ std::unique_ptr<Device> make_cuda_device_on(int, void*) {
   throw_no_cuda();
 }
 
-CurrentGpu::CurrentGpu(int) {}
-CurrentGpu::~CurrentGpu() = default;
+CurrentGpuScope::CurrentGpuScope(int) {}
+CurrentGpuScope::~CurrentGpuScope() = default;
 
 void load_vendor_libraries() {}
 

@@ -84,15 +84,15 @@ class DeviceGroup {
 };
 
 /// Sets Context::group while an object of this class lives.
-class UsedGroup {
+class DeviceGroupScope {
  public:
-  UsedGroup(Context& context, DeviceGroup* group) : context_(context) { context.group = group; }
-  ~UsedGroup() {
+  DeviceGroupScope(Context& context, DeviceGroup* group) : context_(context) { context.group = group; }
+  ~DeviceGroupScope() {
     if (context_.group != nullptr) context_.group->drop_queued_copies();
     context_.group = nullptr;
   }
-  UsedGroup(const UsedGroup&) = delete;
-  UsedGroup& operator=(const UsedGroup&) = delete;
+  DeviceGroupScope(const DeviceGroupScope&) = delete;
+  DeviceGroupScope& operator=(const DeviceGroupScope&) = delete;
 
  private:
   Context& context_;

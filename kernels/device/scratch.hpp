@@ -18,12 +18,12 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   /// A buffer from a Scratch, returned to it on destruction.
-  class Piece {
+  class PooledBuffer {
    public:
-    Piece(Scratch& scratch, Buffer buffer) : scratch_(&scratch), buffer_(std::move(buffer)) {}
-    Piece(Piece&&) = default;
-    Piece& operator=(Piece&&) = delete;
-    ~Piece() {
+    PooledBuffer(Scratch& scratch, Buffer buffer) : scratch_(&scratch), buffer_(std::move(buffer)) {}
+    PooledBuffer(PooledBuffer&&) = default;
+    PooledBuffer& operator=(PooledBuffer&&) = delete;
+    ~PooledBuffer() {
       if (buffer_.data() != nullptr) scratch_->idle_.push_back(std::move(buffer_));
     }
     template <class U>
@@ -36,7 +36,7 @@ class Scratch {
     Buffer buffer_;
   };
   /// Returns the smallest idle buffer with at least `bytes`, or a new one. @throws OutOfMemory
-  Piece take(std::size_t bytes) {
+  PooledBuffer take(std::size_t bytes) {
     auto best = idle_.end();
     for (auto idle = idle_.begin(); idle != idle_.end(); ++idle) {
       if (idle->bytes() >= bytes && (best == idle_.end() || idle->bytes() < best->bytes())) best = idle;
@@ -48,9 +48,9 @@ class Scratch {
   }
   /// Frees idle buffers of more than 4 MiB, so that other allocations can use their memory.
   void free_large() {
-    idle_.erase(
-        std::remove_if(idle_.begin(), idle_.end(), [](const Buffer& b) { return b.bytes() > max_kept; }),
-        idle_.end());
+    idle_.erase(std::remove_if(idle_.begin(), idle_.end(),
+                               [](const Buffer& b) { return b.bytes() > max_retained_bytes; }),
+                idle_.end());
   }
   /// Returns the bytes that are allocated but not in use.
   std::size_t idle_bytes() const {
@@ -60,12 +60,13 @@ class Scratch {
   }
 
  private:
-  static constexpr std::size_t max_kept = std::size_t{1} << 22;  ///< bytes of a buffer that free_large keeps
+  static constexpr std::size_t max_retained_bytes = std::size_t{1}
+                                                    << 22;  ///< bytes of a buffer that free_large keeps
   /// Rounds sizes up to a power of two from 4 KiB to 4 MiB, so that idle buffers fit similar sizes. Larger
   /// sizes stay as they are.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t size = 4096;
-    while (size < bytes && size < max_kept) size *= 2;
+    while (size < bytes && size < max_retained_bytes) size *= 2;
     return std::max(size, bytes);
   }
 

@@ -48,16 +48,16 @@ inline Parameter panel_parameter() {
 }
 
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
-  return 2 * workspace_piece(static_cast<std::int64_t>(panel_bytes), 1);
+  return 2 * aligned_workspace_bytes(static_cast<std::int64_t>(panel_bytes), 1);
 }
 /// Returns the bytes of workspace per GPU of DistributedUpperSolve (distributed_upper_solve.cuh): a copy of
 /// all diagonal blocks of U, and buffers for the current block. These hold the block's triangles of at most
 /// 256 rows (lu::max_solve_rows_per_launch) in reverse order of rows and columns, and the reciprocals of the
 /// diagonal.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
-  return workspace_piece(blocks.count() * blocks.width * blocks.width, element) +
-         workspace_piece(blocks.width * lu::max_solve_rows_per_launch, element) +
-         workspace_piece(blocks.width, element);
+  return aligned_workspace_bytes(blocks.count() * blocks.width * blocks.width, element) +
+         aligned_workspace_bytes(blocks.width * lu::max_solve_rows_per_launch, element) +
+         aligned_workspace_bytes(blocks.width, element);
 }
 
 /// Returns the bytes of workspace per GPU of geinv/multi_gpu: two panels, the LU factorisation of a panel
@@ -67,14 +67,16 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
     return geinv_recursive_workspace(shape.n, element);
   const ColumnBlocks blocks{shape.n, lu::column_block(shape, parameters)};
   return two_panels(lu::panel_bytes(shape.n, blocks.width, element)) + lu::in_place_bytes(shape.n, element) +
-         3 * workspace_piece(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
+         3 * aligned_workspace_bytes(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
 /// Returns the bytes of workspace per GPU of DistributedTriangle (trtri/distributed_triangle.cuh) with panels
 /// of `width` columns: two panels, and saved elements of the other triangle. Solves need reversed triangles
 /// and reciprocals of the diagonal, as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
-  return two_panels(lu::panel_bytes(shape.n, width, element)) + workspace_piece(width * width, element) +
-         workspace_piece(width * lu::max_solve_rows_per_launch, element) + workspace_piece(width, element);
+  return two_panels(lu::panel_bytes(shape.n, width, element)) +
+         aligned_workspace_bytes(width * width, element) +
+         aligned_workspace_bytes(width * lu::max_solve_rows_per_launch, element) +
+         aligned_workspace_bytes(width, element);
 }
 /// Returns the bytes of workspace per GPU of trtri/multi_gpu; on one GPU, of trtri/levels.
 inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters, std::size_t element) {
@@ -82,7 +84,7 @@ inline std::size_t trtri_bytes(const Shape& shape, const Parameters& parameters,
     return distributed_triangle_bytes(shape, panel_width(shape, parameters, trtri_block(shape, parameters)),
                                       element);
   }
-  return workspace_piece(levels::workspace_elements(shape.n), element);
+  return aligned_workspace_bytes(levels::workspace_elements(shape.n), element);
 }
 /// Returns the parameters of potrf/multi_gpu for the factorisation in poinv/multi_gpu. Its parameter `rest`
 /// is the maximum number of last rows that the first GPU factors alone; 0 selects the default.

@@ -18,9 +18,10 @@ constexpr std::int64_t geinv_recursive_elements(std::int64_t order) {
 /// geinv_recursive_elements() and the inverse. If n is not a multiple of 16, a padded copy of A is added.
 inline std::size_t geinv_recursive_workspace(std::int64_t n, std::size_t element) {
   const std::int64_t order = levels::padded_order(n);
-  return workspace_piece(order, sizeof(int)) + lu::workspace_bytes(order, element) +
-         workspace_piece(order, element) + workspace_piece(geinv_recursive_elements(order), element) +
-         (order == n ? 1 : 2) * workspace_piece(order * order, element);
+  return aligned_workspace_bytes(order, sizeof(int)) + lu::workspace_bytes(order, element) +
+         aligned_workspace_bytes(order, element) +
+         aligned_workspace_bytes(geinv_recursive_elements(order), element) +
+         (order == n ? 1 : 2) * aligned_workspace_bytes(order * order, element);
 }
 
 }  // namespace gaussweep

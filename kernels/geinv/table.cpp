@@ -42,7 +42,7 @@ ProblemRow problem_row() {
   row.axes = {"n"};
   row.flops = flops_of;
   row.elements = elements_moved;
-  row.verifier = {verifiers::either_inverse<float>, verifiers::either_inverse<double>};
+  row.verifier = {verifiers::left_or_right_inverse<float>, verifiers::left_or_right_inverse<double>};
   row.tolerance = 30;  // largest ratio of a residual to its error bound that passes (kernels/check/check.hpp)
   return row;
 }
@@ -164,8 +164,9 @@ Method cublas() {
     return parameters.choice("routine") == "getri" || shape.n <= 32;
   };
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return 2 * workspace_piece(shape.batch, sizeof(void*)) +
-           workspace_piece(shape.n * shape.batch, sizeof(int)) + workspace_piece(shape.batch, sizeof(int));
+    return 2 * aligned_workspace_bytes(shape.batch, sizeof(void*)) +
+           aligned_workspace_bytes(shape.n * shape.batch, sizeof(int)) +
+           aligned_workspace_bytes(shape.batch, sizeof(int));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(geinv_cublas))));
 }

@@ -25,32 +25,34 @@ namespace byte_tiles {
 constexpr int tile_rows = 256, tile_columns = 128;  ///< a block's tile of C
 constexpr int tile_depth = 128;                     ///< the k range of a stage
 constexpr int cluster_size = 2;                     ///< blocks of a cluster, which share a tile of A
-constexpr int group_tiles = 8;  ///< tiles of a cluster per group of columns, i.e. 2048 columns
+constexpr int tiles_per_group = 8;  ///< tiles of a cluster per group of columns, i.e. 2048 columns
 constexpr int stages = 4;
-constexpr int warpgroup_threads = 128, consumers = 2;  ///< threads of a warpgroup, consumer warpgroups
+constexpr int warpgroup_threads = 128,
+              consumer_warpgroups = 2;  ///< threads of a warpgroup, consumer warpgroups
 constexpr int b_stage_bytes = tile_columns * tile_depth, stage_bytes = b_stage_bytes + tile_rows * tile_depth;
 constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
 constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
 constexpr int alignment = 1024;              ///< bytes; the alignment of swizzled boxes in shared memory
-constexpr int shared_bytes = alignment + stages * stage_bytes + consumers * result_bytes + 2 * stages * 8;
+constexpr int shared_bytes =
+    alignment + stages * stage_bytes + consumer_warpgroups * result_bytes + 2 * stages * 8;
 }  // namespace byte_tiles
 
 /// The position of a block's tile: the index of the modulus, and the tile's first row and column in C.
-struct ByteTile {
+struct ByteTileCoord {
   int modulus, row, column;
 };
 
 /// Assigns tiles to the clusters.
-struct ByteTiles {
+struct ByteTileScheduler {
   int row_tiles, column_tiles, moduli;  ///< column_tiles counts the tiles of a cluster
   __host__ __device__ int count() const { return row_tiles * column_tiles * moduli; }
   /// Returns tile `index` of a cluster, i.e. the part that the cluster's block `rank` computes.
-  __device__ ByteTile at(int index, int rank) const {
+  __device__ ByteTileCoord at(int index, int rank) const {
     using namespace byte_tiles;
     const int per_modulus = row_tiles * column_tiles, modulus = index / per_modulus;
     index %= per_modulus;
-    const int first = index / (group_tiles * row_tiles) * group_tiles,
-              width = min(group_tiles, column_tiles - first);
+    const int first = index / (tiles_per_group * row_tiles) * tiles_per_group,
+              width = min(tiles_per_group, column_tiles - first);
     index -= first * row_tiles;
     return {modulus, index / width * tile_rows,
             ((first + index % width) * cluster_size + rank) * tile_columns};
@@ -59,13 +61,13 @@ struct ByteTiles {
 
 #if GAUSSWEEP_WGMMA
 
-/// A block's shared memory: a ring buffer of stages, the residues of both consumers, and mbarriers.
-struct ByteMemory {
+/// A block's shared memory: a ring buffer of stages, the residues of both consumer warpgroups, and mbarriers.
+struct ByteSharedStorage {
   unsigned ring, results, barriers;
-  __device__ __forceinline__ explicit ByteMemory(unsigned begin)
+  __device__ __forceinline__ explicit ByteSharedStorage(unsigned begin)
       : ring((begin + byte_tiles::alignment - 1) / byte_tiles::alignment * byte_tiles::alignment),
         results(ring + byte_tiles::stages * byte_tiles::stage_bytes),
-        barriers(results + byte_tiles::consumers * byte_tiles::result_bytes) {}
+        barriers(results + byte_tiles::consumer_warpgroups * byte_tiles::result_bytes) {}
   /// Return the addresses of a stage's tiles. The tile of B comes first; then comes the tile of A, whose
   /// columns give rows of C.
   __device__ __forceinline__ unsigned b_tile(int stage) const {
@@ -83,7 +85,7 @@ struct ByteMemory {
 };
 
 /// The stage that a producer or consumer uses next, and the parity of its phase.
-struct ByteStage {
+struct BytePipelineState {
   int index = 0;
   unsigned parity = 0;
   __device__ __forceinline__ void advance() {
@@ -93,9 +95,9 @@ struct ByteStage {
 };
 
 /// Loads all k slices of a C tile into the stages. One thread of the block calls it.
-__device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUtensorMap& a,
-                                            const CUtensorMap& b, const ByteTile& tile, int rank,
-                                            int depth_steps, ByteStage& stage) {
+__device__ __forceinline__ void load_stages(const ByteSharedStorage& memory, const CUtensorMap& a,
+                                            const CUtensorMap& b, const ByteTileCoord& tile, int rank,
+                                            int depth_steps, BytePipelineState& stage) {
   using namespace byte_tiles;
   constexpr int half = tile_rows / cluster_size;
   const auto own_block = static_cast<unsigned short>(1u << rank);  // multicast mask: bit r selects block r
@@ -112,8 +114,9 @@ __device__ __forceinline__ void load_stages(const ByteMemory& memory, const CUte
 
 /// Computes the sums of a consumer warpgroup: 64 columns and all rows of the C tile, in the register order of
 /// byte_product (cuda_tensor.cuh).
-__device__ __forceinline__ void multiply_stages(const ByteMemory& memory, int consumer, int depth_steps,
-                                                ByteStage& stage, int (&sums)[byte_tiles::tile_rows / 2]) {
+__device__ __forceinline__ void multiply_stages(const ByteSharedStorage& memory, int consumer,
+                                                int depth_steps, BytePipelineState& stage,
+                                                int (&sums)[byte_tiles::tile_rows / 2]) {
   using namespace byte_tiles;
   const auto release = [&](int read_stage) {  // signals `empty` in both blocks
     const unsigned block = threadIdx.x % warpgroup_threads;
@@ -174,18 +177,18 @@ __device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::til
 /// residues per modulus
 /// @param depth_steps number of k tiles
 template <class Int>
-__global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warpgroup_threads, 1)
+__global__ void __launch_bounds__((1 + byte_tiles::consumer_warpgroups) * byte_tiles::warpgroup_threads, 1)
     multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
-                      const __grid_constant__ CUtensorMap c, ByteTiles tiles, Int depth_steps,
+                      const __grid_constant__ CUtensorMap c, ByteTileScheduler tiles, Int depth_steps,
                       ModulusTable table) {
 #if GAUSSWEEP_WGMMA
   using namespace byte_tiles;
-  const ByteMemory memory(simt::shared_address(simt::dynamic_shared<unsigned char>()));
+  const ByteSharedStorage memory(simt::shared_address(simt::dynamic_shared<unsigned char>()));
   const int rank = static_cast<int>(simt::cluster_rank()), thread = static_cast<int>(threadIdx.x);
   if (thread == 0) {
     for (int stage = 0; stage < stages; ++stage) {
       simt::mbarrier_init(memory.full(stage));
-      simt::mbarrier_init(memory.empty(stage), consumers * cluster_size);
+      simt::mbarrier_init(memory.empty(stage), consumer_warpgroups * cluster_size);
     }
     simt::fence_mbarrier_init();
   }
@@ -194,7 +197,7 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
   simt::griddepcontrol_wait();
   const int first_tile = static_cast<int>(blockIdx.x) / cluster_size,
             step = static_cast<int>(gridDim.x) / cluster_size;
-  ByteStage stage;
+  BytePipelineState stage;
   if (thread < warpgroup_threads) {
     simt::setmaxnreg_dec<40>();
     for (int index = first_tile; thread == 0 && index < tiles.count(); index += step)
@@ -206,7 +209,7 @@ __global__ void __launch_bounds__((1 + byte_tiles::consumers) * byte_tiles::warp
     const unsigned result = memory.results + consumer * result_bytes;
     int sums[tile_rows / 2];
     for (int index = first_tile; index < tiles.count(); index += step) {
-      const ByteTile tile = tiles.at(index, rank);
+      const ByteTileCoord tile = tiles.at(index, rank);
       multiply_stages(memory, consumer, depth_steps, stage, sums);
       if (leads) simt::await_box_reads();  // until the stores of the previous tile have read `result`
       simt::warpgroup_barrier(1 + consumer);
@@ -236,10 +239,11 @@ inline void multiply_modulo(Context& context, const ModulusTable& table, std::in
   const auto tiles_of = [](std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
   };
-  const ByteTiles tiles{tiles_of(m, tile_rows), tiles_of(n, cluster_size * tile_columns), table.count};
+  const ByteTileScheduler tiles{tiles_of(m, tile_rows), tiles_of(n, cluster_size * tile_columns),
+                                table.count};
   const int clusters = std::min(tiles.count(), std::max(1, simt::multiprocessors(context) / cluster_size));
   simt::launch_clusters(context, multiply_residues<int>, cluster_size, static_cast<unsigned>(clusters),
-                        dim3((1 + consumers) * warpgroup_threads), shared_bytes,
+                        dim3((1 + consumer_warpgroups) * warpgroup_threads), shared_bytes,
                         simt::byte_matrices(a, k, m, table.count, tile_rows / cluster_size),
                         simt::byte_matrices(b, k, n, table.count, tile_columns),
                         simt::byte_matrices(c, m, n, table.count, 64), tiles, tiles_of(k, tile_depth), table);

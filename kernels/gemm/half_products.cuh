@@ -25,7 +25,7 @@ class HalfProducts {
   /// @param capacity limits the sizes of the products
   /// @param inner terms per tensor-core sum
   /// @param memory has at least bytes_of(capacity) bytes
-  HalfProducts(Context& context, const Capacity& capacity, std::int64_t inner, Workspace& memory)
+  HalfProducts(Context& context, const WorkspaceCapacity& capacity, std::int64_t inner, Workspace& memory)
       : context_(context),
         capacity_(capacity),
         inner_(inner),
@@ -94,7 +94,7 @@ class HalfProducts {
     constexpr std::int64_t block_elements = 2 * 4 * threads;  // every thread splits two groups of four
     const unsigned left_blocks = blocks_of(m8 * k8, block_elements);
     const unsigned right_blocks = blocks_of(b.cols * k8, block_elements);
-    Exponents exponents = exponents_;
+    MaxExponents exponents = exponents_;
     exponents.columns += column;
     context_.stage("split");
     simt::launch(context_, split<float>, dim3(left_blocks + right_blocks), dim3(threads), 0, a, b, exponents,
@@ -116,13 +116,13 @@ class HalfProducts {
   }
 
   Context& context_;
-  Capacity capacity_;
+  WorkspaceCapacity capacity_;
   std::int64_t inner_;
   Half* left_;            // the split k slice of A
   Half* right_;           // the split k slice of B
   float* sums_;           // the sums of a block of C, scaled
   int* exponent_memory_;  // the memory of exponents_
-  Exponents exponents_{};
+  MaxExponents exponents_{};
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::halves

@@ -25,7 +25,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::halves {
 using namespace gaussweep::halves;
 
 constexpr int threads = 256;
-constexpr int top_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
+constexpr int max_scaled_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
 /// The exponent of a row or column of zeros. Its four bytes are equal, so that a memset with `unset_byte`
 /// sets it.
 constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
@@ -84,11 +84,11 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
 
 /// Returns the exponent s for which 2^s scales a maximum with exponent `max_exponent` to [2^14, 2^15).
 __device__ __forceinline__ int shift_to_top(int max_exponent) {
-  return max_exponent == unset ? 0 : top_exponent - max_exponent;
+  return max_exponent == unset ? 0 : max_scaled_exponent - max_exponent;
 }
 
 /// The exponents (exponent_above) of the largest |element| per row and per column.
-struct Exponents {
+struct MaxExponents {
   int* a_columns;  ///< for the k columns of A
   int* b_rows;     ///< for the k rows of B
   int* rows;       ///< for the m rows of A D2
@@ -104,12 +104,12 @@ struct Exponents {
   }
 };
 
-/// Computes the Exponents. Pass 1 computes those of A's columns and B's rows; pass 2 computes those of the
+/// Computes the MaxExponents. Pass 1 computes those of A's columns and B's rows; pass 2 computes those of the
 /// rows of A D2 and the columns of D2^-1 B. Each of the first row_blocks * slices blocks processes 256 rows
 /// of one matrix in one of `slices` column ranges. Every other block processes a column of the other matrix.
 template <int pass>
 __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, MatrixView<const float> b,
-                                                   Exponents exponents, int row_blocks, int slices) {
+                                                   MaxExponents exponents, int row_blocks, int slices) {
   const MatrixView<const float>& by_rows = pass == 1 ? b : a;
   const MatrixView<const float>& by_columns = pass == 1 ? a : b;
   const int block = static_cast<int>(blockIdx.x);
@@ -163,7 +163,7 @@ struct alignas(4 * sizeof(Half)) HalfQuad {
 /// of the slice.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    split(MatrixView<const T> a, MatrixView<const T> b, Exponents exponents, int first, Half* left, int m8,
+    split(MatrixView<const T> a, MatrixView<const T> b, MaxExponents exponents, int first, Half* left, int m8,
           int left_blocks, Half* right, int k8) {
   const bool is_a = static_cast<int>(blockIdx.x) < left_blocks;
   const unsigned block = is_a ? blockIdx.x : blockIdx.x - static_cast<unsigned>(left_blocks);

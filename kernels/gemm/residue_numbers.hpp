@@ -92,7 +92,7 @@ inline ModulusTable modulus_table(int count) {
 
 /// Returns the largest number of bits that an element of A and an element of B may have together. With it,
 /// sums of k products stay below P / 2 for the first `count` moduli.
-inline int joint_bits(int count, std::int64_t k) {
+inline int max_joint_bits(int count, std::int64_t k) {
   double bits = -1 - std::log2(static_cast<double>(k)) - 1e-6;
   for (int l = 0; l < count; ++l) bits += std::log2(moduli[l]);
   return static_cast<int>(std::floor(bits));
@@ -102,7 +102,7 @@ inline int joint_bits(int count, std::int64_t k) {
 /// this number exceeds max_moduli.
 inline int moduli_for(double bits, std::int64_t k) {
   for (int count = 2; count <= max_moduli; ++count) {
-    if (joint_bits(count, k) >= 2 * bits) return count;
+    if (max_joint_bits(count, k) >= 2 * bits) return count;
   }
   return 0;
 }

@@ -23,7 +23,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 /// The use of the product in multiply(), and the accuracy that a requested number of moduli must reach.
-enum class Output {
+enum class ProductUse {
   product,    ///< C = A B, accurate enough to pass verification (bits_verified)
   subtracted  ///< C -= A B, accurate enough for an LU factorisation (bits_for_lu), without a pre-pass
 };
@@ -34,23 +34,23 @@ class ResidueProducts {
  public:
   /// @param capacity limits the number of moduli and the sizes of the products
   /// @param memory has at least bytes_of(capacity) bytes
-  ResidueProducts(Context& context, const Capacity& capacity, Workspace& memory)
+  ResidueProducts(Context& context, const WorkspaceCapacity& capacity, Workspace& memory)
       : context_(context),
         capacity_(capacity),
         left_(memory.take<signed char>(capacity.left)),
         right_(memory.take<signed char>(capacity.right)),
         sums_(memory.take<int>(capacity.sums)),
         exponents_(memory.take<int>(capacity.exponents + 2)),
-        measurements_(reinterpret_cast<Measurements*>(exponents_ + capacity.exponents)) {}
+        measurements_(reinterpret_cast<OperandMeasurements*>(exponents_ + capacity.exponents)) {}
 
   /// Computes the product with `count` moduli, or fewer if more would not be more accurate. If `count` is 0,
   /// chooses the number of moduli that the accuracy of T needs. All matrices are column-major. Waits for the
   /// device.
   /// @return the number of moduli, or 0 if residues cannot compute the product; C is then unchanged. Reasons:
   /// elements are not finite, out of range or of too different magnitudes; k is too large; `count` moduli are
-  /// not accurate enough (Output).
+  /// not accurate enough (ProductUse).
   /// @pre `capacity` is for at least `count` moduli
-  int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output) {
+  int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse output) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
     count = choose_moduli(count, a, b, c, output, bits);
@@ -58,13 +58,13 @@ class ResidueProducts {
     const ModulusTable table = modulus_table(count);
     const std::int64_t m = padded(c.rows), k = padded_k(a.cols);
     const int left_bits = (bits + 1) / 2, right_bits = bits / 2;
-    convert<Source::rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
+    convert<OperandSide::rows_of_a>(rows_of(a), left_bits, m, m * k, left_, table);
     const std::int64_t width = block_columns(capacity_, count, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
-      Vectors<T> b_columns = columns_of(b, j, columns);
-      convert<Source::columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
+      OperandVectors<T> b_columns = columns_of(b, j, columns);
+      convert<OperandSide::columns_of_b>(b_columns, right_bits, n, n * k, right_, table);
       const MatrixView<T> c_block{c.data + j * c.ld, c.rows, columns, c.ld};
 #ifdef GAUSSWEEP_SM90A
       if (simt::has_wgmma(context_)) {
@@ -88,7 +88,7 @@ class ResidueProducts {
   const int* column_exponents() const {
     return exponents_ + rows_;
   }
-  Vectors<T> rows_of(MatrixView<T> a) const {
+  OperandVectors<T> rows_of(MatrixView<T> a) const {
     return {a.data,
             /*vector_stride=*/1,
             /*element_stride=*/a.ld,
@@ -96,7 +96,7 @@ class ResidueProducts {
             static_cast<int>(a.cols),
             exponents_};
   }
-  Vectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
+  OperandVectors<T> columns_of(MatrixView<T> b, std::int64_t first, std::int64_t count) const {
     return {b.data + first * b.ld,   /*vector_stride=*/b.ld,   /*element_stride=*/1,
             static_cast<int>(count), static_cast<int>(b.rows), column_exponents() + first};
   }
@@ -105,10 +105,10 @@ class ResidueProducts {
   /// reconstructs four rows of one column.
   template <class Sum>
   void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
-             const int* column_exponents, const ModulusTable& table, Output output) {
+             const int* column_exponents, const ModulusTable& table, ProductUse output) {
     context_.stage("reconstruct");
-    const auto kernel = output == Output::product ? reconstruct<T, /*subtract=*/false, Sum>
-                                                  : reconstruct<T, /*subtract=*/true, Sum>;
+    const auto kernel = output == ProductUse::product ? reconstruct<T, /*subtract=*/false, Sum>
+                                                      : reconstruct<T, /*subtract=*/true, Sum>;
     simt::launch(context_, kernel, dim3(blocks_of(m / 4 * c.cols, threads)), dim3(threads), 0, sums, m * n,
                  static_cast<int>(m), c, bits, exponents_, column_exponents, table);
   }
@@ -116,24 +116,25 @@ class ResidueProducts {
   /// Measures the operands and returns the number of moduli: `requested`, or the smallest number that is
   /// accurate enough if `requested` is 0. Returns 0 if residues cannot compute the product or are not
   /// accurate enough. Sets `bits` to the bits of an element of A plus the bits of an element of B.
-  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, Output output,
+  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse output,
                     int& bits) {
     constexpr int digits = sizeof(T) == 4 ? 24 : 53;
     rows_ = a.rows;
     bool is_sufficient = false;  // `requested` moduli are accurate enough for any operands
     if (requested != 0) {
       requested = useful_moduli(requested, a.cols);
-      bits = std::min(joint_bits(requested, a.cols), max_bits);
-      is_sufficient = bits >= 2 * (output == Output::product ? bits_for_any(digits) : bits_for_lu(digits));
+      bits = std::min(max_joint_bits(requested, a.cols), max_bits);
+      is_sufficient =
+          bits >= 2 * (output == ProductUse::product ? bits_for_any(digits) : bits_for_lu(digits));
       // The largest sum that the pre-pass can find: k terms of two 7-bit magnitudes. Larger sums need fewer
       // bits.
       const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
       const double least_bits = bits_verified(digits, a.cols, largest_sum);
-      if (!is_sufficient && (output == Output::subtracted || bits / 2 < least_bits)) return 0;
+      if (!is_sufficient && (output == ProductUse::subtracted || bits / 2 < least_bits)) return 0;
     }
     context_.stage("measure");
     context_.device.fill(exponents_, unset_byte, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
-    context_.device.fill(measurements_, 0, sizeof(Measurements));
+    context_.device.fill(measurements_, 0, sizeof(OperandMeasurements));
     constexpr std::int64_t min_slice = 128;
     const std::int64_t slice = std::max(min_slice, (a.cols + 65534) / 65535);  // gridDim.y <= 65535
     simt::launch(context_, measure_rows<T>, dim3(blocks_of(a.rows, threads), blocks_of(a.cols, slice)),
@@ -149,7 +150,7 @@ class ResidueProducts {
       if (stride > 1 && a.cols < 4096) continue;
       const std::int64_t sampled = (padded(a.cols) / chunk + stride - 1) / stride * chunk;
       sum_magnitudes(stride, sampled, a, b, c);
-      const Measurements result = measurements();
+      const OperandMeasurements result = measurements();
       if (result.out_of_range != 0) return 0;
       if (requested != 0) {
         if (bits / 2 >= bits_verified(digits, a.cols, result.smallest_sum)) return requested;
@@ -158,36 +159,37 @@ class ResidueProducts {
       const double needed = bits_needed(digits, a.cols, sampled, result.smallest_sum);
       const int count = needed <= max_bits / 2 ? moduli_for(needed, a.cols) : 0;
       if (count != 0) {
-        bits = std::min(joint_bits(count, a.cols), max_bits);
+        bits = std::min(max_joint_bits(count, a.cols), max_bits);
         return count;
       }
     }
     return 0;
   }
 
-  Measurements measurements() {
-    Measurements result{};
+  OperandMeasurements measurements() {
+    OperandMeasurements result{};
     context_.device.to_host(&result, measurements_, sizeof result);
     return result;
   }
 
-  /// Runs the pre-pass: computes the smallest element of |A| |B| (Measurements::smallest_sum). Uses only
-  /// every `stride`th chunk of 16 k indices, `sampled` indices in all.
+  /// Runs the pre-pass: computes the smallest element of |A| |B| (OperandMeasurements::smallest_sum). Uses
+  /// only every `stride`th chunk of 16 k indices, `sampled` indices in all.
   void sum_magnitudes(int stride, std::int64_t sampled, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c) {
     context_.stage("look_ahead");
     const std::int64_t m = padded(c.rows), k = padded_k(sampled);
     const auto chunks = static_cast<int>(k / chunk);
     constexpr int largest_byte = 0x7f;  // 0x7f7f7f7f is above every sum (at most 2^30)
     context_.device.fill(&measurements_->smallest_sum, largest_byte, sizeof(int));
-    simt::launch(context_, make_magnitudes<T, Source::rows_of_a>, dim3(row_blocks(m, chunks)), dim3(threads),
-                 0, rows_of(a), stride, static_cast<int>(m), chunks, left_);
+    simt::launch(context_, make_magnitudes<T, OperandSide::rows_of_a>, dim3(row_blocks(m, chunks)),
+                 dim3(threads), 0, rows_of(a), stride, static_cast<int>(m), chunks, left_);
     const std::int64_t width = block_columns(capacity_, /*count=*/1, m, c.cols, k);
     for (std::int64_t j = 0; j < c.cols; j += width) {
       const std::int64_t columns = std::min(width, c.cols - j);
       const std::int64_t n = padded(columns);
-      const Vectors<T> b_columns = columns_of(b, j, columns);
-      simt::launch(context_, make_magnitudes<T, Source::columns_of_b>, dim3(blocks_of(n * chunks, threads)),
-                   dim3(threads), 0, b_columns, stride, static_cast<int>(n), chunks, right_);
+      const OperandVectors<T> b_columns = columns_of(b, j, columns);
+      simt::launch(context_, make_magnitudes<T, OperandSide::columns_of_b>,
+                   dim3(blocks_of(n * chunks, threads)), dim3(threads), 0, b_columns, stride,
+                   static_cast<int>(n), chunks, right_);
       multiply_bytes(/*count=*/1, m, n, k);
       const unsigned blocks = std::min(blocks_of(m / 4 * columns, threads), 2048u);
       simt::launch(context_, find_smallest_sum<int>, dim3(blocks), dim3(threads), 0, sums_,
@@ -203,13 +205,13 @@ class ResidueProducts {
   }
   /// Writes the residues of the rows of A or of the columns of B to `to`, which has `plane` bytes per
   /// modulus.
-  template <Source source>
-  void convert(const Vectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
+  template <OperandSide source>
+  void convert(const OperandVectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
     context_.stage("residues");
     const auto chunks = static_cast<int>(padded_k(from.length) / chunk);
-    const unsigned blocks = source == Source::rows_of_a ? row_blocks(padded_count, chunks)
-                                                        : blocks_of(padded_count * chunks, threads);
+    const unsigned blocks = source == OperandSide::rows_of_a ? row_blocks(padded_count, chunks)
+                                                             : blocks_of(padded_count * chunks, threads);
     const auto kernel = bits > one_step_bits ? make_residues<T, source, /*wide=*/true>
                                              : make_residues<T, source, /*wide=*/false>;
     simt::launch(context_, kernel, dim3(blocks), dim3(threads), 0, from, bits, static_cast<int>(padded_count),
@@ -237,12 +239,12 @@ class ResidueProducts {
   }
 
   Context& context_;
-  Capacity capacity_;
+  WorkspaceCapacity capacity_;
   signed char* left_;   // the residues of A
   signed char* right_;  // the residues of a block of B's columns
   int* sums_;           // per modulus: the products of bytes for a block of C
   int* exponents_;      // exponents of the scales of A's rows, then of B's columns
-  Measurements* measurements_;
+  OperandMeasurements* measurements_;
   std::int64_t rows_ = 0;  // rows of A
 };
 

@@ -21,23 +21,23 @@ using namespace gaussweep::residues;
 /// The exponent of a vector of zeros. Its four bytes are equal, so that a memset with `unset_byte` sets it.
 constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
 constexpr int threads = 256;
-constexpr int chunk = 16;                ///< elements of a chunk; a thread stores their bytes in one access
-constexpr double to_integer = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
+constexpr int chunk = 16;  ///< elements of a chunk; a thread stores their bytes in one access
+constexpr double integer_rounding_shift = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
 /// Largest number of bits for which one division step gives the residue. With more bits, the rounded quotient
 /// may be wrong by more than 1/2, so that a second step must reduce the remainder.
 constexpr int one_step_bits = 51;
 /// The operand whose vectors a kernel converts. (Their memory layouts differ.)
-enum class Source { rows_of_a, columns_of_b };
+enum class OperandSide { rows_of_a, columns_of_b };
 
 /// Measurements that the host reads to choose the number of moduli.
-struct Measurements {
+struct OperandMeasurements {
   int out_of_range;  ///< 1 if an |exponent| exceeds max_operand_exponent or an element is not finite
   int smallest_sum;  ///< the smallest element of |A| |B|, with |elements| rounded down to magnitude_bits bits
 };
 
 /// The rows of A or the columns of B: `count` vectors of `length` elements.
 template <class T>
-struct Vectors {
+struct OperandVectors {
   const T* data;
   std::int64_t vector_stride;   ///< distance of two vectors
   std::int64_t element_stride;  ///< distance of two elements of a vector
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int*
 /// Sets measurements->out_of_range if an exponent is too large or too small.
 template <class Int>
 __global__ void __launch_bounds__(threads)
-    find_out_of_range(const Int* exponents, int count, Measurements* measurements) {
+    find_out_of_range(const Int* exponents, int count, OperandMeasurements* measurements) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count || exponents[i] == unset) return;
   if (exponents[i] > max_operand_exponent || exponents[i] < -max_operand_exponent)
@@ -112,10 +112,10 @@ struct alignas(16) Chunk {
 
 /// Assigns a vector and a chunk of 16 elements to the thread. For rows of A, eight lanes store 128 contiguous
 /// bytes, and four lanes read 32 contiguous bytes. For columns of B all lanes access contiguous memory.
-template <Source source>
+template <OperandSide source>
 __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
-  if (source == Source::rows_of_a) {
+  if (source == OperandSide::rows_of_a) {
     const int blocks_per_row_group = (chunks + 7) / 8;
     vector = static_cast<int>(blockIdx.x) / blocks_per_row_group * (threads / 8) + thread / 8;
     chunk_index = static_cast<int>(blockIdx.x) % blocks_per_row_group * 8 + thread % 8;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk
 /// Loads elements `first` to `first` + 15 of a vector, scaled to `bits` bits. Elements beyond the vector's
 /// end are 0.
 template <class T>
-__device__ __forceinline__ void load(const Vectors<T>& from, int vector, int first, int bits,
+__device__ __forceinline__ void load(const OperandVectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
   const bool exists = vector < from.count;
   const int exponent = exists ? from.exponents[vector] : unset;
@@ -146,9 +146,9 @@ __device__ __forceinline__ void load(const Vectors<T>& from, int vector, int fir
 /// of bytes (a plane of `plane` bytes) per modulus.
 /// @tparam wide true if `bits` may exceed one_step_bits
 /// @pre bits <= 58
-template <class T, Source source, bool wide>
+template <class T, OperandSide source, bool wide>
 __global__ void __launch_bounds__(threads)
-    make_residues(Vectors<T> from, int bits, int padded_count, int chunks, signed char* to,
+    make_residues(OperandVectors<T> from, int bits, int padded_count, int chunks, signed char* to,
                   std::int64_t plane, ModulusTable table) {
   int vector, chunk_index;
   assign_chunk<source>(chunks, vector, chunk_index);
@@ -163,9 +163,12 @@ __global__ void __launch_bounds__(threads)
     Chunk bytes = {};
     GAUSSWEEP_UNROLL
     for (int t = 0; t < chunk; ++t) {
-      double remainder = fma(-(fma(value[t], reciprocal, to_integer) - to_integer), modulus, value[t]);
-      if (wide) remainder = fma(-(fma(remainder, reciprocal, to_integer) - to_integer), modulus, remainder);
-      const auto byte = static_cast<unsigned>(__double2loint(remainder + to_integer)) & 0xffu;
+      double remainder = fma(-(fma(value[t], reciprocal, integer_rounding_shift) - integer_rounding_shift),
+                             modulus, value[t]);
+      if (wide)
+        remainder = fma(-(fma(remainder, reciprocal, integer_rounding_shift) - integer_rounding_shift),
+                        modulus, remainder);
+      const auto byte = static_cast<unsigned>(__double2loint(remainder + integer_rounding_shift)) & 0xffu;
       bytes.word[t / 4] |= byte << (t % 4 * 8);
     }
     *reinterpret_cast<Chunk*>(to) = bytes;
@@ -174,9 +177,9 @@ __global__ void __launch_bounds__(threads)
 
 /// Computes |element| in 7 bits, rounded down, for every `stride`th chunk of 16 elements (for the pre-pass
 /// that estimates |A| |B|).
-template <class T, Source source>
+template <class T, OperandSide source>
 __global__ void __launch_bounds__(threads)
-    make_magnitudes(Vectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
+    make_magnitudes(OperandVectors<T> from, int stride, int padded_count, int chunks, signed char* to) {
   int vector, chunk_index;
   assign_chunk<source>(chunks, vector, chunk_index);
   if (vector >= padded_count || chunk_index >= chunks) return;
@@ -213,7 +216,7 @@ struct alignas(4 * sizeof(Sum)) SumQuad {
 template <class Int>
 __global__ void __launch_bounds__(threads)
     find_smallest_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
-                      const int* column_exponents, Measurements* measurements) {
+                      const int* column_exponents, OperandMeasurements* measurements) {
   const std::int64_t quads_per_column = padded_rows / 4;
   int smallest = 0x7fffffff;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;

@@ -45,7 +45,7 @@ void gemm_residues(Context& context, Operands<T>& op, const Parameters& paramete
   if (residues::are_used(s, parameters, sizeof(T))) {
     residues::ResidueProducts<T> products(context, residues::capacity_for(s.m, s.n, s.k, max_moduli),
                                           op.workspace);
-    moduli = products.multiply(requested, op.a, op.b, op.x, residues::Output::product);
+    moduli = products.multiply(requested, op.a, op.b, op.x, residues::ProductUse::product);
   }
   context.report.iterations = moduli;
   if (moduli != 0) {

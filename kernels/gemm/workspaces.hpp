@@ -38,32 +38,33 @@ constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 26) / padded(m) / 256 * 256);
 }
 /// Workspace sizes for one product, or for the largest of several.
-struct Capacity {
+struct WorkspaceCapacity {
   std::int64_t left = 0;       ///< number of half-precision numbers for one k slice of A
   std::int64_t right = 0;      ///< number of half-precision numbers for one k slice of B
   std::int64_t sums = 0;       ///< number of floats: one per element of a block of C
   std::int64_t exponents = 0;  ///< number of ints: m + n + 2 k, one per row and column of A and B
 };
 /// Returns the sizes for products of at most m x n x k whose C has at most `sums` elements.
-constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
-                                std::int64_t sums) {
+constexpr WorkspaceCapacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t inner,
+                                         std::int64_t sums) {
   const std::int64_t slice = parts * padded(std::min(k, inner));
   return {padded(m) * slice, n * slice, std::min(sums, padded(m) * block_width(m)), m + n + 2 * k};
 }
 /// Returns the sizes for a single product.
-constexpr Capacity capacity_of_product(const Shape& s, std::int64_t inner) {
+constexpr WorkspaceCapacity capacity_of_product(const Shape& s, std::int64_t inner) {
   return capacity_for(s.m, s.n, s.k, inner, padded(s.m) * s.n);
 }
 /// Returns the sizes for the products of an LU factorisation of order n and, if `includes_solves`, also for
 /// the products of triangular solves with n right-hand sides.
-constexpr Capacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool includes_solves) {
+constexpr WorkspaceCapacity capacity_of_lu(std::int64_t n, std::int64_t inner, bool includes_solves) {
   const std::int64_t half = padded((n + 1) / 2) + 8;
   return capacity_for(n, n, n, inner, includes_solves ? half * n : half * half);
 }
-inline std::size_t bytes_of(const Capacity& capacity) {
+inline std::size_t bytes_of(const WorkspaceCapacity& capacity) {
   constexpr std::size_t half = 2;  // bytes of a half-precision number
-  return workspace_piece(capacity.left, half) + workspace_piece(capacity.right, half) +
-         workspace_piece(capacity.sums, sizeof(float)) + workspace_piece(capacity.exponents, sizeof(int));
+  return aligned_workspace_bytes(capacity.left, half) + aligned_workspace_bytes(capacity.right, half) +
+         aligned_workspace_bytes(capacity.sums, sizeof(float)) +
+         aligned_workspace_bytes(capacity.exponents, sizeof(int));
 }
 
 /// Returns the workspace bytes of capacity_of_lu(), with the value of the parameter `inner`.
@@ -110,26 +111,27 @@ constexpr std::int64_t block_width(std::int64_t m) {
   return std::max<std::int64_t>(2048, (1 << 25) / padded(m) / 256 * 256);
 }
 /// Workspace sizes for one product, or for the largest of several.
-struct Capacity {
+struct WorkspaceCapacity {
   std::int64_t left = 0;   ///< bytes of A's residues
   std::int64_t right = 0;  ///< bytes of the residues of a block of B's columns
   std::int64_t sums = 0;   ///< number of sums (ints or bytes): one per modulus and element of a block of C
   std::int64_t exponents = 0;  ///< number of ints: rows of A + columns of B
 };
 /// Returns the sizes for products m x n x k with at most `moduli` moduli.
-constexpr Capacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
+constexpr WorkspaceCapacity capacity_for(std::int64_t m, std::int64_t n, std::int64_t k, int moduli) {
   const std::int64_t width = padded(std::min(n, block_width(m)));
   const std::int64_t depth = padded_k(k);
   return {moduli * padded(m) * depth, moduli * width * depth, moduli * width * padded(m), m + n};
 }
-inline std::size_t bytes_of(const Capacity& capacity) {
-  return workspace_piece(capacity.left, 1) + workspace_piece(capacity.right, 1) +
-         workspace_piece(capacity.sums, sizeof(int)) + workspace_piece(capacity.exponents + 2, sizeof(int));
+inline std::size_t bytes_of(const WorkspaceCapacity& capacity) {
+  return aligned_workspace_bytes(capacity.left, 1) + aligned_workspace_bytes(capacity.right, 1) +
+         aligned_workspace_bytes(capacity.sums, sizeof(int)) +
+         aligned_workspace_bytes(capacity.exponents + 2, sizeof(int));
 }
 /// Returns the number of columns per block of C, at most block_width(m) and n. It is otherwise the largest
 /// multiple of 16 whose residues and sums for `count` moduli fit in `capacity`.
-constexpr std::int64_t block_columns(const Capacity& capacity, int count, std::int64_t m, std::int64_t n,
-                                     std::int64_t k) {
+constexpr std::int64_t block_columns(const WorkspaceCapacity& capacity, int count, std::int64_t m,
+                                     std::int64_t n, std::int64_t k) {
   const std::int64_t fitting = std::min(capacity.right / (count * k), capacity.sums / (count * m)) / 16 * 16;
   return std::min({n, block_width(m), fitting});
 }

@@ -57,7 +57,7 @@ inline std::int64_t sums_of_product(std::int64_t n, std::int64_t nrhs) {
 inline std::size_t solving_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   if (nrhs < min_rhs_for_products) return solve_lu_workspace(n, nrhs, sizeof(double));
   const BlockProductsWorkspace layout(n, nrhs, block_order, ld);
-  return workspace_piece(layout.elements(), sizeof(double));
+  return aligned_workspace_bytes(layout.elements(), sizeof(double));
 }
 
 /// Returns the expected milliseconds on an H200 of the solves with both triangles in double, of order 1000 k.
@@ -74,17 +74,18 @@ inline double direct_solves_ms(double single, double k, std::int64_t nrhs) {
 /// refining `nrhs` right-hand sides together. Excludes the workspace of the factorisation.
 inline std::size_t iteration_bytes(std::int64_t n, std::int64_t nrhs, std::int64_t ld) {
   const std::int64_t vectors = ld * nrhs;
-  return workspace_piece(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +
+  return aligned_workspace_bytes(ld * ld, sizeof(double)) + solving_bytes(n, nrhs, ld) +
          // R and C (mixed_steps.cuh); residuals and the solution; partial sums of products with A
-         2 * workspace_piece(n, sizeof(double)) + 2 * workspace_piece(vectors, sizeof(double)) +
-         workspace_piece(sums_of_product(n, nrhs) * ld, sizeof(double)) +
-         workspace_piece(column_slices * n, sizeof(double)) +
+         2 * aligned_workspace_bytes(n, sizeof(double)) +
+         2 * aligned_workspace_bytes(vectors, sizeof(double)) +
+         aligned_workspace_bytes(sums_of_product(n, nrhs) * ld, sizeof(double)) +
+         aligned_workspace_bytes(column_slices * n, sizeof(double)) +
          // basis and directions (gmres_cycle.hpp); partial sums of projections; MatrixMeasurements and
          // IterationMeasurements
-         workspace_piece((max_iterations_per_cycle + 1) * vectors, sizeof(double)) +
-         workspace_piece(max_iterations_per_cycle * vectors, sizeof(double)) +
-         workspace_piece((max_iterations_per_cycle + 2) * row_blocks(n) * nrhs, sizeof(double)) +
-         workspace_piece(
+         aligned_workspace_bytes((max_iterations_per_cycle + 1) * vectors, sizeof(double)) +
+         aligned_workspace_bytes(max_iterations_per_cycle * vectors, sizeof(double)) +
+         aligned_workspace_bytes((max_iterations_per_cycle + 2) * row_blocks(n) * nrhs, sizeof(double)) +
+         aligned_workspace_bytes(
              matrix_measurement_doubles + (iteration_measurement_doubles + max_iterations_per_cycle) * nrhs,
              sizeof(double));
 }

@@ -11,13 +11,13 @@ namespace gaussweep::mixed {
 /// Returns the bytes for factoring in float and refining `nrhs` right-hand sides together.
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
   return iteration_bytes(n, nrhs, lu::leading_dimension(n)) + lu::workspace_bytes(n, sizeof(float)) +
-         lu::split_bytes(n) + workspace_piece(n + 1, sizeof(int));
+         lu::split_bytes(n) + aligned_workspace_bytes(n + 1, sizeof(int));
 }
 
 /// Returns the bytes for gesv/recursive, which uses the same workspace after a fallback.
 inline std::size_t direct_bytes(std::int64_t n, std::int64_t nrhs, std::size_t element) {
-  return workspace_piece(n, sizeof(int)) +
-         workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, element)), 1) +
+  return aligned_workspace_bytes(n, sizeof(int)) +
+         aligned_workspace_bytes(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, element)), 1) +
          lu::workspace_bytes(n, element);
 }
 

@@ -90,8 +90,8 @@ std::vector<Parameter> cyclic_parameters() {
 /// Returns the bytes for the row number of a stage's zero pivot (gauss_steps.cuh) and for the flags or locks
 /// of the back substitution.
 std::size_t cyclic_workspace(const Shape& shape, const Parameters& parameters, std::size_t) {
-  return workspace_piece(1, sizeof(int)) +
-         workspace_piece(substitution_ints(substitution(parameters), shape.n), sizeof(int));
+  return aligned_workspace_bytes(1, sizeof(int)) +
+         aligned_workspace_bytes(substitution_ints(substitution(parameters), shape.n), sizeof(int));
 }
 
 /// Returns a method with the properties that all methods of Fuhrmann's thesis share.
@@ -173,7 +173,7 @@ Method gauss_jordan(std::string variant, std::string summary, PortableEntries en
           "grid", {"shrinking", "full"},
           "threads per iteration: for the remaining columns or, as in the paper, for all columns")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(shape.n, element);
+    return aligned_workspace_bytes(shape.n, element);
   };
   method.bytes = gauss_jordan_bytes;
   return portable(std::move(method), entries);
@@ -191,7 +191,7 @@ Method cejka_method(std::string variant, std::string summary) {
 Method crout() {
   Method method = cejka_method("crout", "Crout's factorisation and substitutions on one CPU core");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(shape.n, element);
+    return aligned_workspace_bytes(shape.n, element);
   };
   return in_batches(on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, gesv_crout)));
 }
@@ -201,7 +201,8 @@ Method lu_fixed_point() {
   method.parameters = fixed_point_parameters();
   method.iterations = fixed_point_iterations;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    return workspace_piece(shape.n * shape.n, element) + fixed_point_workspace(shape, parameters, element);
+    return aligned_workspace_bytes(shape.n * shape.n, element) +
+           fixed_point_workspace(shape, parameters, element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_lu_fixed_point));
 }
@@ -231,7 +232,7 @@ Method multi_gpu() {
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
     if (parameters.integer("gpus") == 1 || lu::uses_one_gpu(shape, parameters))
       return mixed::direct_bytes(shape.n, shape.nrhs, element);
-    return workspace_piece(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
+    return aligned_workspace_bytes(shape.n, sizeof(int)) + travelling_bytes(shape, element) +
            lu::multi_gpu_bytes(shape, parameters, element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_multi_gpu), /*capability=*/90);
@@ -244,8 +245,9 @@ Method by_residues() {
   method.parameters = lu::residue_parameters();
   method.accepts = lu::accepts_residues;
   method.workspace_bytes = [](const Shape& shape, const Parameters& parameters, std::size_t element) {
-    return workspace_piece(shape.n, sizeof(int)) +
-           workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
+    return aligned_workspace_bytes(shape.n, sizeof(int)) +
+           aligned_workspace_bytes(
+               static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1) +
            lu::residue_bytes(shape, parameters, element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(gesv_residues), /*capability=*/90);
@@ -291,8 +293,8 @@ Method cublas() {
       in_place("cublas", "LU with partial pivoting of many small systems (getrfBatched, getrsBatched)",
                "NVIDIA cuBLAS");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return 2 * workspace_piece(shape.batch, sizeof(void*)) +
-           workspace_piece(shape.n * shape.batch, sizeof(int));
+    return 2 * aligned_workspace_bytes(shape.batch, sizeof(void*)) +
+           aligned_workspace_bytes(shape.n * shape.batch, sizeof(int));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(gesv_cublas))));
 }

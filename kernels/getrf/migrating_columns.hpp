@@ -54,7 +54,7 @@ MatrixView<T> block_column(const ColumnBlocks& blocks, const std::vector<Operand
 
 /// Returns the bytes of workspace per GPU for MigratingColumns.
 inline std::size_t travelling_bytes(const Shape& shape, std::size_t element) {
-  return workspace_piece(shape.n * shape.nrhs, element);
+  return aligned_workspace_bytes(shape.n * shape.nrhs, element);
 }
 
 }  // namespace gaussweep

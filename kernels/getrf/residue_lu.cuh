@@ -32,7 +32,7 @@ class ResidueUpdates {
     if (!accepts(m, n, k)) return false;
     const int moduli =
         products_.multiply(moduli_, {const_cast<T*>(l), m, k, ldl}, {const_cast<T*>(u), k, n, ldu},
-                           {c, m, n, ldc}, residues::Output::subtracted);
+                           {c, m, n, ldc}, residues::ProductUse::subtracted);
     count_ += moduli != 0;
     return moduli != 0;
   }

@@ -68,7 +68,7 @@ Method cejka_method(std::string variant, std::string summary) {
 Method crout_serial() {
   Method method = cejka_method("crout_serial", "Crout's factorisation on one CPU core, no pivoting");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(shape.n, element);
+    return aligned_workspace_bytes(shape.n, element);
   };
   return on_cpu(std::move(method), GAUSSWEEP_ENTRY(host, getrf_crout_serial));
 }
@@ -146,7 +146,7 @@ Method cublas() {
   Method method = getrf_method("cublas", "LU with partial pivoting of many small matrices (getrfBatched)",
                                "NVIDIA cuBLAS");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return workspace_piece(shape.batch, sizeof(void*));
+    return aligned_workspace_bytes(shape.batch, sizeof(void*));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(getrf_cublas))));
 }

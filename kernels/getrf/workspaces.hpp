@@ -44,13 +44,13 @@ constexpr bool is_copied(std::int64_t n, std::size_t element) {
 /// Returns the bytes of workspace for a factorisation of order n in place.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element) {
   // Two arrays of a panel's exchanges, and two permutations per level.
-  return workspace_piece((2 + 2 * levels) * n, sizeof(int)) +
-         workspace_piece(n > max_exchanges_by_row ? column_buffers * n : 0, element);
+  return aligned_workspace_bytes((2 + 2 * levels) * n, sizeof(int)) +
+         aligned_workspace_bytes(n > max_exchanges_by_row ? column_buffers * n : 0, element);
 }
 /// Returns the bytes of workspace for a factorisation of order n.
 inline std::size_t workspace_bytes(std::int64_t n, std::size_t element) {
   return in_place_bytes(n, element) +
-         workspace_piece(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
+         aligned_workspace_bytes(is_copied(n, element) ? leading_dimension(n) * n : 0, element);
 }
 
 /// Returns the number of columns per panel and block column of the methods for several GPUs. The thresholds
@@ -95,9 +95,9 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
     return workspace_bytes(shape.n, element);
   const std::size_t panel = panel_bytes(shape.n, column_block(shape, parameters), element);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters)};
-  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
-         workspace_piece((blocks.count() + 1) * shape.n, sizeof(int)) +
-         workspace_piece(column_buffers * shape.n, element);
+  return 2 * aligned_workspace_bytes(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element) +
+         aligned_workspace_bytes((blocks.count() + 1) * shape.n, sizeof(int)) +
+         aligned_workspace_bytes(column_buffers * shape.n, element);
 }
 
 constexpr int max_solve_rows_per_launch = 256;  ///< largest row count of a triangular solve in one launch
@@ -113,9 +113,9 @@ inline std::int64_t split_elements(std::int64_t n) {
 /// Returns the bytes of workspace for both operands in half precision and for inverted diagonal triangles.
 inline std::size_t split_bytes(std::int64_t n) {
   constexpr std::size_t half = 2;  // bytes of a half-precision number
-  return 2 * workspace_piece(split_elements(n), half) +
-         workspace_piece(max_solve_rows_per_launch * max_solve_rows_per_launch, sizeof(float)) +
-         workspace_piece(
+  return 2 * aligned_workspace_bytes(split_elements(n), half) +
+         aligned_workspace_bytes(max_solve_rows_per_launch * max_solve_rows_per_launch, sizeof(float)) +
+         aligned_workspace_bytes(
              n / max_solve_rows_per_launch * 3 * max_solve_rows_per_launch * max_solve_rows_per_launch, half);
 }
 
@@ -140,8 +140,8 @@ inline bool accepts_residues(const Shape& shape, const Parameters& parameters) {
 
 /// Returns the workspace sizes that suffice for every product of a factorisation of order n. In such a
 /// product m + k <= n.
-inline residues::Capacity residue_capacity(std::int64_t n, int moduli) {
-  residues::Capacity capacity = residues::capacity_for(n / 2 + 80, n, n / 2 + 80, moduli);
+inline residues::WorkspaceCapacity residue_capacity(std::int64_t n, int moduli) {
+  residues::WorkspaceCapacity capacity = residues::capacity_for(n / 2 + 80, n, n / 2 + 80, moduli);
   capacity.sums = moduli * residues::padded(n) * residues::padded(std::min<std::int64_t>(n, 2048));
   capacity.exponents = 2 * n;
   return capacity;
@@ -180,9 +180,9 @@ inline double fixed_point_iterations(const Shape& shape, const Parameters& param
 /// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.
 inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
                                          std::size_t element) {
-  const std::size_t changes = workspace_piece(2, sizeof(unsigned long long));  // FixedPointChanges
+  const std::size_t changes = aligned_workspace_bytes(2, sizeof(unsigned long long));  // FixedPointChanges
   if (parameters.choice("update") == "in_place") return changes;
-  return changes + workspace_piece(shape.n * shape.n, element);
+  return changes + aligned_workspace_bytes(shape.n * shape.n, element);
 }
 
 }  // namespace gaussweep
@@ -232,7 +232,7 @@ inline bool solves_in_registers(const Shape& shape, const Parameters& parameters
 }
 /// Returns the bytes of workspace for the row order of every system.
 inline std::size_t row_order_bytes(const Shape& shape) {
-  return workspace_piece(shape.n * shape.batch, sizeof(int));
+  return aligned_workspace_bytes(shape.n * shape.batch, sizeof(int));
 }
 /// Returns the largest order at which posv/batched keeps rows in registers. Above it, several right-hand
 /// sides use factored_solve.cuh.

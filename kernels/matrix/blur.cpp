@@ -113,19 +113,19 @@ std::string fault_of_numbers(const BlurSpec& spec) {
 
 /// The part [begin, end) of a window that lies in the image, in one dimension. Indices count from the
 /// window's start.
-struct Span {
+struct WindowRange {
   std::int64_t begin, end;
 };
 /// Returns the part of a window of `extent` pixels around `centre` that lies in an image of `size` pixels.
-Span window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size) {
+WindowRange window_in_image(std::int64_t centre, std::int64_t extent, std::int64_t size) {
   const std::int64_t first = centre - (extent - 1) / 2;
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
 /// The size of the image f and the window of weights w (the point-spread function) around a pixel. `up` and
 /// `left` are the distances from the pixel to the window's first row and column.
-struct Geometry {
-  explicit Geometry(const BlurSpec& spec)
+struct ImageGeometry {
+  explicit ImageGeometry(const BlurSpec& spec)
       : w(point_spread(spec)),
         width(spec.width),
         height(spec.height),
@@ -137,7 +137,7 @@ struct Geometry {
   /// Calls visit(pixel, weight) for all pixels of f on which pixel (y, x) of H f depends, in row-major order.
   template <class Visit>
   void for_each_in_window(std::int64_t y, std::int64_t x, Visit&& visit) const {
-    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
+    const WindowRange rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       for (std::int64_t j = cols.begin; j < cols.end; ++j) {
         visit((y + i - up) * width + x + j - left, w(i, j));
@@ -148,7 +148,7 @@ struct Geometry {
   /// Returns (H H^T)(p, q) for the pixels p = (y, x) and q = (y + down, x + right), a sum over the overlap of
   /// their windows.
   double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
-    const Span rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
+    const WindowRange rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     double sum = 0;
     for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
       for (std::int64_t j = std::max(cols.begin, right); j < std::min(cols.end, w.cols + right); ++j) {
@@ -170,13 +170,13 @@ std::string blur_fault(const BlurSpec& spec, std::int64_t rows, std::int64_t col
   const auto sides = [](std::int64_t width, std::int64_t height) {
     return std::to_string(width) + " x " + std::to_string(height);
   };
-  const auto is_side = [](std::int64_t side) { return side >= 1 && side <= largest_blur_side; };
+  const auto is_valid_side = [](std::int64_t side) { return side >= 1 && side <= largest_blur_side; };
   const bool has_size_of_image = spec.seen_width == 0 && spec.seen_height == 0;
-  if (!has_size_of_image && !(is_side(spec.seen_width) && is_side(spec.seen_height))) {
+  if (!has_size_of_image && !(is_valid_side(spec.seen_width) && is_valid_side(spec.seen_height))) {
     return "seen_width and seen_height must be 1 to " + std::to_string(largest_blur_side) + ", not " +
            sides(spec.seen_width, spec.seen_height);
   }
-  const bool has_image = is_side(spec.width) && is_side(spec.height);
+  const bool has_image = is_valid_side(spec.width) && is_valid_side(spec.height);
   if (has_size_of_image && (!has_image || spec.pixels() != rows || rows != cols)) {
     return "n must be width x height, not " + (rows == cols ? std::to_string(rows) : sides(rows, cols)) +
            " for " + sides(spec.width, spec.height);
@@ -249,7 +249,7 @@ std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& 
     throw std::invalid_argument("blur: the image must have " + std::to_string(from) + " pixels, not " +
                                 std::to_string(f.size()));
   }
-  const Geometry image(spec);
+  const ImageGeometry image(spec);
   std::vector<double> g(static_cast<std::size_t>(transposed ? spec.pixels() : spec.pixels_seen()), 0.0);
   for (std::int64_t y = 0; y < spec.rows_seen(); ++y) {
     for (std::int64_t x = 0; x < spec.columns_seen(); ++x) {
@@ -270,7 +270,7 @@ std::vector<double> apply_blur(const BlurSpec& spec, const std::vector<double>& 
 template <class T>
 HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   const std::int64_t n = spec.pixels_seen(), width = spec.columns_seen();
-  const Geometry image(spec);
+  const ImageGeometry image(spec);
   HostMatrix<T> a(n, spec.matrix_columns());
   if (spec.what == BlurMatrix::h) {
     for_row_ranges(n, threads, static_cast<double>(n) * static_cast<double>(image.w.data.size()),
@@ -288,7 +288,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   // sums at the edge, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
-  Geometry unbounded = image;  // so large that the windows around its centre do not reach an edge
+  ImageGeometry unbounded = image;  // so large that the windows around its centre do not reach an edge
   unbounded.width = unbounded.height = 4 * (2 * largest_blur_radius + 1);
   for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
     for (std::int64_t right = -reach_x; right <= reach_x; ++right) {

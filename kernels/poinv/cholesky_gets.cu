@@ -54,7 +54,7 @@ void poinv_cholesky_gets(Context& context, Operands<T>& op, const Parameters& pa
                       simultaneous ? cholesky::Update::simultaneous : cholesky::Update::sequential,
                       cholesky::Topleft::square, op.info);
   gets::invert(context, op.a, inverse, Uplo::lower, /*threads=*/512,
-               adaptive ? gets::Threads::adaptive : gets::Threads::fixed);
+               adaptive ? gets::BlockShape::adaptive : gets::BlockShape::fixed);
   context.stage("transpose");
   const auto tiles = static_cast<unsigned>((n + tile - 1) / tile);
   simt::launch(context, transpose<T>, dim3(tiles, tiles), dim3(tile, tile), 0, inverse, op.a);

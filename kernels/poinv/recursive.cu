@@ -57,7 +57,7 @@ MatrixView<T> factor(Context& context, Operands<T>& op, bool mirrors) {
 
 /// Replaces the Cholesky factor in `x` by the inverse of A.
 template <class T>
-struct Inverse {
+struct CholeskyInverse {
   Context& context;
   MatrixView<T> x;  ///< the factor L, padded with an identity to `order`
   int order;
@@ -99,7 +99,7 @@ void poinv_recursive(Context& context, Operands<T>& op, const Parameters&) {
   T* const reciprocals = op.workspace.template take<T>(order);
   const bool substitutes = std::is_same_v<T, double> && simt::has_clusters(context);
   const MatrixView<T> x = factor(context, op, substitutes);
-  Inverse<T> inverse{context, x, order, triangle, scratch, reciprocals};
+  CholeskyInverse<T> inverse{context, x, order, triangle, scratch, reciprocals};
   if constexpr (std::is_same_v<T, double>) {
     if (substitutes) inverse.by_substitution();
   }

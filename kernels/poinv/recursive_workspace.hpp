@@ -13,8 +13,9 @@ inline std::size_t poinv_recursive_workspace(std::int64_t n, std::size_t element
   const std::int64_t order = levels::padded_order(n);
   Shape shape;
   shape.n = n;
-  return workspace_piece(order * order, element) + workspace_piece(geinv_recursive_elements(order), element) +
-         workspace_piece(order, element) + tiles::workspace_bytes(shape, element);
+  return aligned_workspace_bytes(order * order, element) +
+         aligned_workspace_bytes(geinv_recursive_elements(order), element) +
+         aligned_workspace_bytes(order, element) + tiles::workspace_bytes(shape, element);
 }
 
 }  // namespace gaussweep

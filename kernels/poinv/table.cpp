@@ -72,7 +72,7 @@ Method cholesky_gets() {
       choice_parameter("gets", {"fixed", "adaptive"},
                        "thread blocks of 512 rows, or of fewer if fewer rows remain")};
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element) {
-    return workspace_piece(shape.n * shape.n, element);
+    return aligned_workspace_bytes(shape.n * shape.n, element);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(poinv_cholesky_gets));
 }
@@ -84,7 +84,7 @@ Method gauss_seidel() {
       real_parameter("residual_tolerance", 0, 0, 1, "ends if no residual exceeds this; 0: 32 unit roundoffs"),
       integer_parameter("max_iterations", 1000, 1, 1 << 30, "maximum number of sweeps")};
   method.workspace_bytes = [](const Shape&, const Parameters&, std::size_t) {
-    return workspace_piece(1, sizeof(unsigned long long));
+    return aligned_workspace_bytes(1, sizeof(unsigned long long));
   };
   // Well-conditioned matrices need ten to forty sweeps.
   method.iterations = [](const Shape&, const Parameters& parameters) {

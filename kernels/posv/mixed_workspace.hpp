@@ -11,7 +11,8 @@ namespace gaussweep::definite {
 /// Returns the bytes of workspace of posv/recursive, to which posv/mixed_gmres falls back.
 inline std::size_t direct_bytes(const Shape& shape, std::size_t element) {
   return tiles::workspace_bytes(shape, element) +
-         workspace_piece(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)), 1);
+         aligned_workspace_bytes(static_cast<std::int64_t>(solve_lu_workspace(shape.n, shape.nrhs, element)),
+                                 1);
 }
 
 /// Returns the shape of the matrix that is factored in float: its order is padded to whole tiles, and its
@@ -25,7 +26,7 @@ inline Shape padded_shape(std::int64_t n) {
 inline std::size_t refinement_bytes(std::int64_t n, std::int64_t nrhs) {
   return mixed::iteration_bytes(n, nrhs, tiles::round_up_to_tiles(n)) +
          tiles::workspace_bytes(padded_shape(n), sizeof(float)) + tiles::split_bytes(n) +
-         workspace_piece(1, sizeof(int));
+         aligned_workspace_bytes(1, sizeof(int));
 }
 
 /// Returns the expected milliseconds of posv/recursive on an H200: factorisation and solves. The constants

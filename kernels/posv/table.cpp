@@ -113,7 +113,7 @@ Method cusolver() {
   Method method = posv_method("cusolver", "Cholesky on the GPU (potrf, potrs; potrfBatched, potrsBatched)",
                               "NVIDIA cuSOLVER");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return shape.batch == 1 ? 0 : 2 * workspace_piece(shape.batch, sizeof(void*));
+    return shape.batch == 1 ? 0 : 2 * aligned_workspace_bytes(shape.batch, sizeof(void*));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(posv_cusolver))));
 }

@@ -34,17 +34,17 @@ constexpr std::int64_t mailbox_elements = tile_order * (tile_order + 8);
 /// Returns the bytes of workspace of a factorisation of order n, or of its panels, without a copy of A.
 /// `element_bytes` is the size of an element.
 inline std::size_t in_place_bytes(std::int64_t n, std::size_t element_bytes) {
-  return workspace_piece(flag_count(n), sizeof(unsigned)) +
-         workspace_piece(round_up_to_tiles(n) / tile_order * mailbox_elements, element_bytes);
+  return aligned_workspace_bytes(flag_count(n), sizeof(unsigned)) +
+         aligned_workspace_bytes(round_up_to_tiles(n) / tile_order * mailbox_elements, element_bytes);
 }
 
 /// Returns the bytes of workspace of a factorisation.
 inline std::size_t workspace_bytes(const Shape& shape, std::size_t element_bytes, bool scaled = false) {
   return in_place_bytes(shape.n, element_bytes) +
-         workspace_piece(
+         aligned_workspace_bytes(
              is_copied(shape, scaled) ? round_up_to_tiles(shape.n) * round_up_to_tiles(shape.n) : 0,
              element_bytes) +
-         workspace_piece(scaled ? round_up_to_tiles(shape.n) : 0, element_bytes);
+         aligned_workspace_bytes(scaled ? round_up_to_tiles(shape.n) : 0, element_bytes);
 }
 
 /// Returns the columns per block of the block-cyclic distribution over several GPUs.
@@ -107,7 +107,7 @@ inline std::size_t trailing_bytes(const ColumnBlocks& blocks, const Parameters& 
                                   std::size_t element_bytes) {
   if (parameters.all().count("rest") == 0) return 0;
   const std::int64_t order = trailing_order(blocks, trailing_rows(parameters));
-  return workspace_piece(order * order, element_bytes) + workspace_piece(1, sizeof(int));
+  return aligned_workspace_bytes(order * order, element_bytes) + aligned_workspace_bytes(1, sizeof(int));
 }
 /// Returns the number of columns whose diagonal blocks a GPU saves: all columns of the first GPU, which has
 /// the most. A partial last block counts as whole.
@@ -122,8 +122,9 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
   if (gpus == 1 || uses_one_gpu(shape, parameters)) return workspace_bytes(shape, element_bytes);
   const ColumnBlocks blocks{shape.n, column_block(shape, parameters), gpus};
   const std::size_t panel = panel_bytes(shape.n, blocks.width, element_bytes);
-  return 2 * workspace_piece(static_cast<std::int64_t>(panel), 1) + in_place_bytes(shape.n, element_bytes) +
-         workspace_piece(saved_columns(blocks) * blocks.width, element_bytes) +
+  return 2 * aligned_workspace_bytes(static_cast<std::int64_t>(panel), 1) +
+         in_place_bytes(shape.n, element_bytes) +
+         aligned_workspace_bytes(saved_columns(blocks) * blocks.width, element_bytes) +
          trailing_bytes(blocks, parameters, element_bytes);
 }
 
@@ -134,7 +135,7 @@ constexpr std::int64_t split_columns(std::int64_t n) {
 }
 /// Returns the bytes of workspace for updates in FP16.
 inline std::size_t split_bytes(std::int64_t n) {
-  return workspace_piece(4 * round_up_to_tiles(n) * split_columns(n), 2);
+  return aligned_workspace_bytes(4 * round_up_to_tiles(n) * split_columns(n), 2);
 }
 
 }  // namespace gaussweep::tiles

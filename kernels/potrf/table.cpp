@@ -118,7 +118,7 @@ Method cusolver() {
   Method method =
       potrf_method("cusolver", "Cholesky factorisation on the GPU (potrf; potrfBatched)", "NVIDIA cuSOLVER");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return shape.batch == 1 ? 0 : workspace_piece(shape.batch, sizeof(void*));
+    return shape.batch == 1 ? 0 : aligned_workspace_bytes(shape.batch, sizeof(void*));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(potrf_cusolver))));
 }

@@ -187,7 +187,8 @@ Run<T> run_of(gaussweep_function function, const Method& row,
   };
 }
 
-Entry entry_of(const gaussweep_functions& functions, const Method& row, const gaussweep_method& from) {
+EntryPoints entry_points_of(const gaussweep_functions& functions, const Method& row,
+                            const gaussweep_method& from) {
   return {run_of<float>(functions.float32, row, from.workspace_bytes),
           run_of<double>(functions.float64, row, from.workspace_bytes)};
 }
@@ -269,7 +270,7 @@ Method method_of(const gaussweep_method& from, int number) {
   const std::pair<Backend, const gaussweep_functions*> all[] = {
       {Backend::cuda, &from.cuda}, {Backend::emulated, &from.emulated}, {Backend::host, &from.host}};
   for (const auto& [backend, functions] : all) {
-    Entry entry = entry_of(*functions, method, from);
+    EntryPoints entry = entry_points_of(*functions, method, from);
     if (!entry) continue;
     method.backends.push_back(backend);
     method.entry(backend) = std::move(entry);

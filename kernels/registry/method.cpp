@@ -102,7 +102,7 @@ void validate(const Method& method) {
 void* Workspace::take_bytes(std::size_t bytes) {
   const bool is_all = used_ == 0 && bytes == bytes_;  // the only piece; its size need not be rounded up
   const std::size_t piece =
-      is_all ? bytes : workspace_piece(static_cast<std::int64_t>(bytes), /*element_bytes=*/1);
+      is_all ? bytes : aligned_workspace_bytes(static_cast<std::int64_t>(bytes), /*element_bytes=*/1);
   if (piece > bytes_ - used_) {
     throw std::logic_error("workspace: " + std::to_string(bytes) + " bytes were asked for, but only " +
                            std::to_string(bytes_ - used_) + " of the announced " + std::to_string(bytes_) +
@@ -168,7 +168,7 @@ AnswerIn answer_in(const Method& method, const Shape& shape, const Parameters& p
   return replaces_a ? AnswerIn::a : method.answer;
 }
 
-const Entry& Method::entry(Backend backend) const {
+const EntryPoints& Method::entry(Backend backend) const {
   switch (backend) {
     case Backend::cuda:
       return cuda;
@@ -180,14 +180,14 @@ const Entry& Method::entry(Backend backend) const {
   return host;
 }
 
-Entry& Method::entry(Backend backend) {
-  return const_cast<Entry&>(std::as_const(*this).entry(backend));
+EntryPoints& Method::entry(Backend backend) {
+  return const_cast<EntryPoints&>(std::as_const(*this).entry(backend));
 }
 
 bool Method::has(Precision precision) const {
   // In a build without CUDA, a CUDA-only row has no entries. It then counts as having both precisions.
   bool any_entry = false;
-  for (const Entry* entry : {&cuda, &emulated, &host}) {
+  for (const EntryPoints* entry : {&cuda, &emulated, &host}) {
     if (!*entry) continue;
     any_entry = true;
     if (precision == Precision::float32 ? entry->float32 != nullptr : entry->float64 != nullptr) return true;

@@ -38,7 +38,7 @@ class Workspace {
 
 /// Returns the bytes that Workspace::take allocates for `count` elements of `element_bytes` bytes.
 /// Method::workspace_bytes is a sum of these sizes.
-constexpr std::size_t workspace_piece(std::int64_t count, std::size_t element_bytes) {
+constexpr std::size_t aligned_workspace_bytes(std::int64_t count, std::size_t element_bytes) {
   return (static_cast<std::size_t>(count) * element_bytes + 255) / 256 * 256;
 }
 
@@ -75,7 +75,7 @@ using Run = std::function<void(Context&, Operands<T>&, const Parameters&)>;
 
 /// The entry points (functions) of a method on one backend, per precision; null if the method lacks this
 /// precision.
-struct Entry {
+struct EntryPoints {
   Run<float> float32 = nullptr;
   Run<double> float64 = nullptr;
   explicit operator bool() const { return float32 != nullptr || float64 != nullptr; }
@@ -132,15 +132,15 @@ struct Method {
   double (*iterations)(const Shape&, const Parameters&) = nullptr;
   /// The backends that the method supports; a build without CUDA has no entry for `cuda`.
   std::vector<Backend> backends;
-  Entry cuda;
-  Entry emulated;
-  Entry host;
+  EntryPoints cuda;
+  EntryPoints emulated;
+  EntryPoints host;
   std::string library;         ///< path of the shared library that contains the method; empty: this program
   std::string library_digest;  ///< SHA-256 of that file, in hex
 
   std::string id() const { return std::string(to_string(problem)) + "/" + variant; }
-  const Entry& entry(Backend backend) const;
-  Entry& entry(Backend backend);
+  const EntryPoints& entry(Backend backend) const;
+  EntryPoints& entry(Backend backend);
   /// Returns true if this build can run the method on the backend.
   bool runs_on(Backend backend) const { return static_cast<bool>(entry(backend)); }
   /// Returns true if the method has entry points for the precision.

@@ -280,14 +280,14 @@ std::unique_ptr<Device> make_cuda_device_on(int index, void* stream) {
   return std::make_unique<CudaDevice>(index, stream);
 }
 
-CurrentGpu::CurrentGpu(int index) {
+CurrentGpuScope::CurrentGpuScope(int index) {
   int current = -1;
   // Errors are ignored here: the functions that create a device report an invalid index.
   if (index >= 0 && cudaGetDevice(&current) == cudaSuccess && current != index &&
       cudaSetDevice(index) == cudaSuccess)
     previous_ = current;
 }
-CurrentGpu::~CurrentGpu() {
+CurrentGpuScope::~CurrentGpuScope() {
   if (previous_ >= 0) cudaSetDevice(previous_);
 }
 

@@ -48,12 +48,12 @@ T* dynamic_shared() {
 
 /// Adds to *p and returns the old value.
 template <class T>
-T atomic_add(T* p, std::common_type_t<T> value, Site site = Site::here()) {
+T atomic_add(T* p, std::common_type_t<T> value, SourceLocation site = SourceLocation::current()) {
   return atomicAdd(p, value, site);
 }
 
 template <class T>
-T load_volatile(const T* p, Site site = Site::here()) {
+T load_volatile(const T* p, SourceLocation site = SourceLocation::current()) {
   detail::poll(p, site);
   return *static_cast<const volatile T*>(p);
 }
@@ -63,7 +63,7 @@ void store_volatile(T* p, std::common_type_t<T> value) {
   detail::progress = true;
 }
 template <class T>
-T load_acquire(const T* p, Site site = Site::here()) {
+T load_acquire(const T* p, SourceLocation site = SourceLocation::current()) {
   return load_volatile(p, site);
 }
 template <class T>
@@ -83,7 +83,7 @@ void copy_or_zero(T* shared, const T* global, bool exists) {
 inline void end_copy_group() {}
 template <int Later>
 void await_copy_groups() {}
-inline void spin_pause(Site site = Site::here()) {
+inline void spin_pause(SourceLocation site = SourceLocation::current()) {
   detail::wait_for_others(site);
 }
 

@@ -20,12 +20,14 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 
-/// A source line of a kernel. As a default argument, `Site::here()` is the line of the caller.
-struct Site {
+/// A source line of a kernel. As a default argument, `SourceLocation::current()` is the line of the caller.
+struct SourceLocation {
   const char* file;
   int line;
-  static constexpr Site here(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
-  friend bool operator==(const Site& a, const Site& b) {
+  static constexpr SourceLocation current(const char* f = __builtin_FILE(), int l = __builtin_LINE()) {
+    return {f, l};
+  }
+  friend bool operator==(const SourceLocation& a, const SourceLocation& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
   }
 };
@@ -52,12 +54,13 @@ extern const void* polled;
 extern int polls;
 
 /// Implements __syncthreads.
-void barrier(Site site);
+void barrier(SourceLocation site);
 /// Lets the other threads of the cluster run. Spinning threads call it.
-void wait_for_others(Site site);
+void wait_for_others(SourceLocation site);
 /// Executes a warp collective of the lanes in `mask`: waits for these lanes, and returns the `value` of lane
 /// `source` and the ballot.
-CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
+CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source,
+                            SourceLocation site);
 /// Returns the lane number of the running thread.
 int lane();
 /// Returns the shared memory of the running thread's block.
@@ -67,8 +70,8 @@ unsigned char* shared_memory_of(unsigned rank);
 unsigned cluster_rank();
 unsigned cluster_blocks();
 void arrive_at_cluster();
-void await_cluster(Site site);
-[[noreturn]] void throw_bad_width(int width, Site site);
+void await_cluster(SourceLocation site);
+[[noreturn]] void throw_bad_width(int width, SourceLocation site);
 
 /// The shape and the options of a launch.
 struct Grid {
@@ -84,7 +87,7 @@ void run_grid(const Grid& grid, void (*body)(void*), void* closure);
 
 /// Counts consecutive polls of an address. After 100 polls it lets other threads run, because a polling loop
 /// without spin_pause would never end otherwise.
-inline void poll(const void* address, Site site) {
+inline void poll(const void* address, SourceLocation site) {
   if (address != polled) {
     polled = address;
     polls = 0;

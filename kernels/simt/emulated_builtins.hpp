@@ -18,10 +18,11 @@ inline constexpr const simt::dim3& gridDim = simt::detail::grid_dim;
 
 // Barriers and fences. Fences need no code, because threads run one at a time.
 
-inline void __syncthreads(simt::Site site = simt::Site::here()) {
+inline void __syncthreads(simt::SourceLocation site = simt::SourceLocation::current()) {
   simt::detail::barrier(site);
 }
-inline void __syncwarp(unsigned mask = 0xffffffffu, simt::Site site = simt::Site::here()) {
+inline void __syncwarp(unsigned mask = 0xffffffffu,
+                       simt::SourceLocation site = simt::SourceLocation::current()) {
   simt::detail::collective(simt::detail::Collective::sync, mask, /*value=*/0, /*source=*/0, site);
 }
 inline void __threadfence() {}
@@ -32,14 +33,17 @@ inline void __threadfence_system() {}
 // exist. In CUDA a value from such a lane, or from a lane outside of the mask, is undefined. Here all bits of
 // the value are set (NaN or -1).
 
-inline unsigned __ballot_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+inline unsigned __ballot_sync(unsigned mask, int predicate,
+                              simt::SourceLocation site = simt::SourceLocation::current()) {
   return simt::detail::collective(simt::detail::Collective::vote, mask, predicate != 0, /*source=*/0, site)
       .ballot;
 }
-inline int __any_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+inline int __any_sync(unsigned mask, int predicate,
+                      simt::SourceLocation site = simt::SourceLocation::current()) {
   return __ballot_sync(mask, predicate, site) != 0;
 }
-inline int __all_sync(unsigned mask, int predicate, simt::Site site = simt::Site::here()) {
+inline int __all_sync(unsigned mask, int predicate,
+                      simt::SourceLocation site = simt::SourceLocation::current()) {
   return __ballot_sync(mask, !predicate, site) == 0;
 }
 
@@ -47,7 +51,7 @@ namespace simt::detail {
 
 /// Returns the maximum (flip = 0) or minimum (flip = ~0) of `value` over the lanes of the mask. The minimum
 /// is the value whose complement is largest.
-inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site site) {
+inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, SourceLocation site) {
   unsigned largest = value ^ flip;
   for (int i = 0; i < 32; ++i) {
     if ((mask >> i & 1u) == 0) continue;
@@ -59,17 +63,19 @@ inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, Site si
 
 }  // namespace simt::detail
 
-inline unsigned __reduce_max_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
+inline unsigned __reduce_max_sync(unsigned mask, unsigned value,
+                                  simt::SourceLocation site = simt::SourceLocation::current()) {
   return simt::detail::reduce_max(mask, value, /*flip=*/0, site);
 }
-inline unsigned __reduce_min_sync(unsigned mask, unsigned value, simt::Site site = simt::Site::here()) {
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value,
+                                  simt::SourceLocation site = simt::SourceLocation::current()) {
   return simt::detail::reduce_max(mask, value, /*flip=*/~0u, site);
 }
 
 namespace simt::detail {
 
 template <class T>
-T shuffle(unsigned mask, T value, int source, Site site) {
+T shuffle(unsigned mask, T value, int source, SourceLocation site) {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                 "32 or 64 bits can be shuffled");
   std::uint64_t bits = 0;
@@ -79,7 +85,7 @@ T shuffle(unsigned mask, T value, int source, Site site) {
   return value;
 }
 /// Returns the first lane of the running thread's segment of `width` lanes.
-inline int segment(int width, Site site) {
+inline int segment(int width, SourceLocation site) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) throw_bad_width(width, site);
   return lane() & ~(width - 1);
 }
@@ -88,27 +94,27 @@ inline int segment(int width, Site site) {
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
-              simt::Site site = simt::Site::here()) {
+              simt::SourceLocation site = simt::SourceLocation::current()) {
   const int first = simt::detail::segment(width, site);
   return simt::detail::shuffle(mask, value, first + (source & (width - 1)), site);
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 simt::Site site = simt::Site::here()) {
+                 simt::SourceLocation site = simt::SourceLocation::current()) {
   const int own_lane = simt::detail::lane(), first = simt::detail::segment(width, site);
   const bool inside = delta <= static_cast<unsigned>(own_lane - first);
   return simt::detail::shuffle(mask, value, inside ? own_lane - static_cast<int>(delta) : own_lane, site);
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   simt::Site site = simt::Site::here()) {
+                   simt::SourceLocation site = simt::SourceLocation::current()) {
   const int own_lane = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
   const bool inside = delta <= static_cast<unsigned>(last - own_lane);
   return simt::detail::shuffle(mask, value, inside ? own_lane + static_cast<int>(delta) : own_lane, site);
 }
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  simt::Site site = simt::Site::here()) {
+                  simt::SourceLocation site = simt::SourceLocation::current()) {
   const int own_lane = simt::detail::lane(), last = simt::detail::segment(width, site) + width - 1;
   // CUDA allows reads from lower segments, but not from higher ones.
   const int source = own_lane ^ (lane_mask & 31);
@@ -124,7 +130,7 @@ template <class T, class... Allowed>
 constexpr bool one_of = (... || std::is_same_v<T, Allowed>);
 
 template <class T>
-T exchange(T* p, T value, Site site) {
+T exchange(T* p, T value, SourceLocation site) {
   const T old = *p;
   *p = value;
   if (std::memcmp(&old, &value, sizeof(T)) != 0) {
@@ -138,7 +144,7 @@ T exchange(T* p, T value, Site site) {
 }  // namespace simt::detail
 
 template <class T>
-T atomicAdd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicAdd(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, float, double>);
   if constexpr (std::is_same_v<T, int>) {  // wraps around
     return simt::detail::exchange(
@@ -148,33 +154,33 @@ T atomicAdd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::her
   }
 }
 template <class T>
-T atomicExch(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicExch(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, float>);
   return simt::detail::exchange(p, value, site);
 }
 template <class T>
 T atomicCAS(T* p, std::common_type_t<T> expected, std::common_type_t<T> value,
-            simt::Site site = simt::Site::here()) {
+            simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
   return simt::detail::exchange(p, *p == expected ? value : *p, site);
 }
 template <class T>
-T atomicMax(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicMax(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, long long>);
   return simt::detail::exchange(p, *p < value ? value : *p, site);
 }
 template <class T>
-T atomicMin(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicMin(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long, long long>);
   return simt::detail::exchange(p, value < *p ? value : *p, site);
 }
 template <class T>
-T atomicOr(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicOr(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
   return simt::detail::exchange(p, static_cast<T>(*p | value), site);
 }
 template <class T>
-T atomicAnd(T* p, std::common_type_t<T> value, simt::Site site = simt::Site::here()) {
+T atomicAnd(T* p, std::common_type_t<T> value, simt::SourceLocation site = simt::SourceLocation::current()) {
   static_assert(simt::detail::one_of<T, int, unsigned, unsigned long long>);
   return simt::detail::exchange(p, static_cast<T>(*p & value), site);
 }

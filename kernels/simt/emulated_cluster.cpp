@@ -16,7 +16,7 @@ namespace {
 struct Message {
   unsigned address, barrier;
   unsigned char value[16];
-  Site site;
+  SourceLocation site;
 };
 
 // The state of the running cluster. There is only one, because launches run one after another.
@@ -38,7 +38,7 @@ void deliver_one(std::size_t index) {
 
 }  // namespace
 
-void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site) {
+void arrive(unsigned barrier, std::int32_t expected, bool is_thread, SourceLocation site) {
   MbarrierState state;
   std::memcpy(&state, at_address(barrier), sizeof(state));
   state.bytes += expected;
@@ -55,7 +55,7 @@ void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site) 
   progress = true;
 }
 
-void send(unsigned address, unsigned barrier, const void* value, Site site) {
+void send(unsigned address, unsigned barrier, const void* value, SourceLocation site) {
   Message message{address, barrier, {}, site};
   std::memcpy(message.value, value, sizeof(message.value));
   in_flight.push_back(message);
@@ -79,7 +79,7 @@ void start_messages(std::uint64_t shuffle_seed) {
 
 void end_messages() {
   if (in_flight.empty()) return;
-  const Site site = in_flight.front().site;
+  const SourceLocation site = in_flight.front().site;
   in_flight.clear();
   throw DeviceError("invalidValue: a cluster ended before all data of st_async had arrived, " +
                         std::string(site.file) + ":" + std::to_string(site.line),

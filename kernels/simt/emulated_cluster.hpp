@@ -21,7 +21,7 @@ using detail::cluster_rank;
 inline void cluster_arrive() {
   detail::arrive_at_cluster();
 }
-inline void cluster_wait(Site site = Site::here()) {
+inline void cluster_wait(SourceLocation site = SourceLocation::current()) {
   detail::await_cluster(site);
 }
 
@@ -48,9 +48,9 @@ struct MbarrierState {
 };
 /// Adds `expected` to the outstanding bytes and, if `is_thread` is true, counts the arrival of a thread.
 /// @throws DeviceError "invalidValue" if more threads arrive in a phase than mbarrier_init announced
-void arrive(unsigned barrier, std::int32_t expected, bool is_thread, Site site);
+void arrive(unsigned barrier, std::int32_t expected, bool is_thread, SourceLocation site);
 /// Queues a message of 16 bytes (st_async).
-void send(unsigned address, unsigned barrier, const void* value, Site site);
+void send(unsigned address, unsigned barrier, const void* value, SourceLocation site);
 /// Delivers all queued messages, or a random part of the messages if there is a shuffle seed.
 void deliver();
 /// Prepares the message queue for a cluster. `shuffle_seed` is the seed of the order of delivery; 0 means the
@@ -68,16 +68,18 @@ inline void mbarrier_init(unsigned barrier, unsigned threads = 1) {
   std::memcpy(detail::at_address(barrier), &fresh, sizeof(fresh));
 }
 inline void fence_mbarrier_init() {}
-inline void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes, Site site = Site::here()) {
+inline void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes,
+                                      SourceLocation site = SourceLocation::current()) {
   detail::arrive(barrier, static_cast<std::int32_t>(bytes), /*is_thread=*/true, site);
 }
-inline void mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
+inline void mbarrier_arrive(unsigned barrier, SourceLocation site = SourceLocation::current()) {
   detail::arrive(barrier, /*expected=*/0, /*is_thread=*/true, site);
 }
-inline void cp_async_mbarrier_arrive(unsigned barrier, Site site = Site::here()) {
+inline void cp_async_mbarrier_arrive(unsigned barrier, SourceLocation site = SourceLocation::current()) {
   detail::arrive(barrier, /*expected=*/0, /*is_thread=*/true, site);
 }
-inline void mbarrier_wait(unsigned barrier, unsigned parity, Site site = Site::here()) {
+inline void mbarrier_wait(unsigned barrier, unsigned parity,
+                          SourceLocation site = SourceLocation::current()) {
   for (;;) {
     detail::deliver();
     detail::MbarrierState seen;
@@ -112,7 +114,8 @@ void load_one(unsigned address, T& value) {
   std::memcpy(&value, detail::at_address(address), sizeof(value));
 }
 template <class T>
-void st_async(unsigned address, unsigned barrier, const T* value, Site site = Site::here()) {
+void st_async(unsigned address, unsigned barrier, const T* value,
+              SourceLocation site = SourceLocation::current()) {
   detail::send(address, barrier, value, site);
 }
 
@@ -122,7 +125,7 @@ void store_pack_if(bool condition, unsigned address, const T* value) {
 }
 template <class T>
 void st_async_if(bool condition, unsigned address, unsigned barrier, const T* value,
-                 Site site = Site::here()) {
+                 SourceLocation site = SourceLocation::current()) {
   if (condition) st_async(address, barrier, value, site);
 }
 

@@ -84,9 +84,9 @@ struct Block {
   explicit Block(std::size_t shared_bytes) : shared(shared_bytes) {}
   SharedMemory shared;
   uint3 index{0, 0, 0};
-  std::size_t at_barrier = 0;     // number of threads that wait at __syncthreads
-  Site barrier_site{nullptr, 0};  // the source line of that __syncthreads
-  bool barrier_differs = false;   // true if they wait at different source lines
+  std::size_t at_barrier = 0;               // number of threads that wait at __syncthreads
+  SourceLocation barrier_site{nullptr, 0};  // the source line of that __syncthreads
+  bool barrier_differs = false;             // true if they wait at different source lines
 };
 
 /// A warp of the running cluster.
@@ -107,16 +107,17 @@ class Scheduler {
 
   void run(const Grid& grid, void (*body)(void*), void* closure);
 
-  void barrier(Site site);
-  void wait_for_others(Site site);
-  CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site);
+  void barrier(SourceLocation site);
+  void wait_for_others(SourceLocation site);
+  CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source,
+                              SourceLocation site);
   int lane() const { return static_cast<int>(current_ % 32); }
   Block& block() const { return *blocks_[threads_[current_].block]; }
   unsigned char* shared_memory_of(unsigned rank) const { return blocks_.at(rank)->shared.data(); }
   unsigned rank() const { return threads_[current_].block; }
   unsigned blocks() const { return static_cast<unsigned>(blocks_.size()); }
   void arrive_at_cluster();
-  void await_cluster(Site site);
+  void await_cluster(SourceLocation site);
   Fiber& work(Worker& self);
 
  private:
@@ -379,7 +380,7 @@ __attribute__((always_inline)) inline void Scheduler::wait() {
   block_index = blocks_[thread.block]->index;
 }
 
-__attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
+__attribute__((always_inline)) inline void Scheduler::barrier(SourceLocation site) {
   Thread& thread = threads_[current_];
   thread.state = State::at_barrier;
   thread.site = site;
@@ -399,7 +400,7 @@ __attribute__((always_inline)) inline void Scheduler::barrier(Site site) {
   wait();
 }
 
-__attribute__((always_inline)) inline void Scheduler::wait_for_others(Site site) {
+__attribute__((always_inline)) inline void Scheduler::wait_for_others(SourceLocation site) {
   Thread& thread = threads_[current_];
   thread.state = State::spinning;
   thread.site = site;
@@ -422,13 +423,13 @@ void Scheduler::open_cluster_barrier() {
   progress = true;
 }
 
-void Scheduler::await_cluster(Site site) {
+void Scheduler::await_cluster(SourceLocation site) {
   while (threads_[current_].cluster_generation == cluster_generation_) wait_for_others(site);
 }
 
 __attribute__((always_inline)) inline CollectiveResult Scheduler::collective(Collective kind, unsigned mask,
                                                                              std::uint64_t value, int source,
-                                                                             Site site) {
+                                                                             SourceLocation site) {
   Thread& thread = threads_[current_];
   if ((mask >> current_ % 32 & 1u) == 0) {
     throw DeviceError("invalidMask: a lane outside of the mask takes part in a warp collective, " +
@@ -472,13 +473,14 @@ void Scheduler::complete(unsigned index, const Thread& arrival) {
   }
 }
 
-void barrier(Site site) {
+void barrier(SourceLocation site) {
   scheduler_of_kernel().barrier(site);
 }
-void wait_for_others(Site site) {
+void wait_for_others(SourceLocation site) {
   if (active != nullptr) active->wait_for_others(site);  // null if host code, not a kernel, polls
 }
-CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source, Site site) {
+CollectiveResult collective(Collective kind, unsigned mask, std::uint64_t value, int source,
+                            SourceLocation site) {
   return scheduler_of_kernel().collective(kind, mask, value, source, site);
 }
 int lane() {
@@ -499,11 +501,11 @@ unsigned cluster_blocks() {
 void arrive_at_cluster() {
   scheduler_of_kernel().arrive_at_cluster();
 }
-void await_cluster(Site site) {
+void await_cluster(SourceLocation site) {
   scheduler_of_kernel().await_cluster(site);
 }
 
-void throw_bad_width(int width, Site site) {
+void throw_bad_width(int width, SourceLocation site) {
   throw DeviceError("invalidValue: a shuffle's width is " + std::to_string(width) +
                         ", not a power of two up to 32, " + site.file + ":" + std::to_string(site.line),
                     "invalidValue", /*is_sticky=*/false);

@@ -34,7 +34,7 @@ void StaticShared::begin_block(const void* kernel) {
 
 void StaticShared::end_launch(const void* kernel) {
   if (all_.empty()) return;
-  Written& written = by_kernel_[kernel];
+  WrittenArrays& written = by_kernel_[kernel];
   fill(written.arrays);
   if (written.launches++ >= searched_launches) return;
   const std::size_t known_arrays = written.arrays.size();

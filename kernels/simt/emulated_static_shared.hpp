@@ -34,12 +34,12 @@ class StaticShared {
 
  private:
   /// The arrays that a kernel is known to write, and the number of its launches.
-  struct Written {
+  struct WrittenArrays {
     std::vector<StaticArray> arrays;
     int launches = 0;
   };
   std::vector<StaticArray> all_;
-  std::map<const void*, Written> by_kernel_;
+  std::map<const void*, WrittenArrays> by_kernel_;
 };
 
 }  // namespace detail

@@ -20,7 +20,7 @@ struct Thread {
   Collective kind = Collective::sync;
   unsigned mask = 0;
   int source = 0;
-  Site site{nullptr, 0};  ///< the source line at which the thread waits
+  SourceLocation site{nullptr, 0};  ///< the source line at which the thread waits
   uint3 index{0, 0, 0};
   unsigned block = 0;               ///< the rank of the thread's block in the cluster
   unsigned cluster_generation = 0;  ///< the scheduler's cluster_generation_ at the last arrival

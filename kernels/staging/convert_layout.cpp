@@ -5,17 +5,17 @@
 namespace gaussweep {
 
 template <class T>
-void convert_layout(Context& context, const Strided<T>& from, std::int64_t rows, std::int64_t cols,
-                    const Destination<T>& to) {
+void convert_layout(Context& context, const StridedView<T>& from, std::int64_t rows, std::int64_t cols,
+                    const WritableStridedView<T>& to) {
 #ifdef GAUSSWEEP_HAS_CUDA
   if (context.device.backend() == Backend::cuda) return cuda::convert_layout(context, from, rows, cols, to);
 #endif
   emulated::convert_layout(context, from, rows, cols, to);
 }
 
-template void convert_layout<float>(Context&, const Strided<float>&, std::int64_t, std::int64_t,
-                                    const Destination<float>&);
-template void convert_layout<double>(Context&, const Strided<double>&, std::int64_t, std::int64_t,
-                                     const Destination<double>&);
+template void convert_layout<float>(Context&, const StridedView<float>&, std::int64_t, std::int64_t,
+                                    const WritableStridedView<float>&);
+template void convert_layout<double>(Context&, const StridedView<double>&, std::int64_t, std::int64_t,
+                                     const WritableStridedView<double>&);
 
 }  // namespace gaussweep

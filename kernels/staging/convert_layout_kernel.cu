@@ -13,7 +13,8 @@ constexpr int threads = 256;
 
 template <class T>
 __global__ void __launch_bounds__(threads)
-    convert_layout_kernel(Strided<T> from, std::int64_t rows, std::int64_t cols, Destination<T> to) {
+    convert_layout_kernel(StridedView<T> from, std::int64_t rows, std::int64_t cols,
+                          WritableStridedView<T> to) {
   __shared__ T tile[tile_size][tile_size + 1];
   const std::int64_t tile_rows = (rows + tile_size - 1) / tile_size,
                      tiles = tile_rows * ((cols + tile_size - 1) / tile_size);
@@ -40,8 +41,8 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <class T>
-void convert_layout(Context& context, const Strided<T>& from, std::int64_t rows, std::int64_t cols,
-                    const Destination<T>& to) {
+void convert_layout(Context& context, const StridedView<T>& from, std::int64_t rows, std::int64_t cols,
+                    const WritableStridedView<T>& to) {
   constexpr std::int64_t max_blocks = 8192;  // enough for any GPU; the kernel loops over the remaining tiles
   const std::int64_t tiles = ((rows + tile_size - 1) / tile_size) * ((cols + tile_size - 1) / tile_size);
   if (tiles == 0) return;
@@ -49,9 +50,9 @@ void convert_layout(Context& context, const Strided<T>& from, std::int64_t rows,
                dim3(threads), 0, from, rows, cols, to);
 }
 
-template void convert_layout(Context&, const Strided<float>&, std::int64_t, std::int64_t,
-                             const Destination<float>&);
-template void convert_layout(Context&, const Strided<double>&, std::int64_t, std::int64_t,
-                             const Destination<double>&);
+template void convert_layout(Context&, const StridedView<float>&, std::int64_t, std::int64_t,
+                             const WritableStridedView<float>&);
+template void convert_layout(Context&, const StridedView<double>&, std::int64_t, std::int64_t,
+                             const WritableStridedView<double>&);
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -125,7 +125,7 @@ void DistributedMatrix<T>::for_blocks(Visit&& visit) const {
 template <class T>
 void DistributedMatrix<T>::guard(const OperandGuard& guard) {
   for_blocks([&](Context& context, T* first, const Extent& size, bool above, std::int64_t) {
-    guard_operand(context, Destination<T>{first, /*row_stride=*/1, ld_}, size,
+    guard_operand(context, WritableStridedView<T>{first, /*row_stride=*/1, ld_}, size,
                   {region_in(guard.negated, above), region_in(guard.hidden, above), guard.noise});
   });
 }
@@ -134,7 +134,7 @@ template <class T>
 std::uint64_t DistributedMatrix<T>::digest(Region counted, Region negated) const {
   std::uint64_t sum = 0;
   for_blocks([&](Context& context, const T* first, const Extent& size, bool above, std::int64_t block) {
-    const std::uint64_t part = digest_elements(context, Strided<T>{first, /*row_stride=*/1, ld_}, size,
+    const std::uint64_t part = digest_elements(context, StridedView<T>{first, /*row_stride=*/1, ld_}, size,
                                                region_in(counted, above), region_in(negated, above));
     sum += guard::hashed_word(part, static_cast<unsigned long long>(2 * block + (above ? 1 : 0)));
   });
@@ -145,7 +145,7 @@ template <class T>
 std::int64_t DistributedMatrix<T>::count_overwritten(Region hidden) const {
   std::int64_t sum = 0;
   for_blocks([&](Context& context, const T* first, const Extent& size, bool above, std::int64_t) {
-    sum += gaussweep::count_overwritten(context, Strided<T>{first, /*row_stride=*/1, ld_}, size,
+    sum += gaussweep::count_overwritten(context, StridedView<T>{first, /*row_stride=*/1, ld_}, size,
                                         region_in(hidden, above));
   });
   return sum;

@@ -48,7 +48,7 @@ std::uint64_t sum_region(const Matrix& matrix, const Extent& size, Region region
 }  // namespace
 
 template <class T>
-void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
+void guard_operand(Context& context, const WritableStridedView<T>& matrix, const Extent& size,
                    const OperandGuard& guard) {
 #ifdef GAUSSWEEP_HAS_CUDA
   if (context.device.backend() == Backend::cuda) return cuda::guard_operand(context, matrix, size, guard);
@@ -62,8 +62,8 @@ void guard_operand(Context& context, const Destination<T>& matrix, const Extent&
 }
 
 template <class T>
-std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
-                              Region negated) {
+std::uint64_t digest_elements(Context& context, const StridedView<T>& matrix, const Extent& size,
+                              Region counted, Region negated) {
 #ifdef GAUSSWEEP_HAS_CUDA
   if (context.device.backend() == Backend::cuda)
     return cuda::digest_elements(context, matrix, size, counted, negated);
@@ -76,7 +76,7 @@ std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const 
 }
 
 template <class T>
-std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size,
+std::int64_t count_overwritten(Context& context, const StridedView<T>& matrix, const Extent& size,
                                Region hidden) {
 #ifdef GAUSSWEEP_HAS_CUDA
   if (context.device.backend() == Backend::cuda)
@@ -88,10 +88,10 @@ std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const
                  [](std::int64_t, std::int64_t, T element) { return element == element ? 1 : 0; }));
 }
 
-#define GAUSSWEEP_GUARD(T)                                                                            \
-  template void guard_operand(Context&, const Destination<T>&, const Extent&, const OperandGuard&);   \
-  template std::uint64_t digest_elements(Context&, const Strided<T>&, const Extent&, Region, Region); \
-  template std::int64_t count_overwritten(Context&, const Strided<T>&, const Extent&, Region);
+#define GAUSSWEEP_GUARD(T)                                                                                  \
+  template void guard_operand(Context&, const WritableStridedView<T>&, const Extent&, const OperandGuard&); \
+  template std::uint64_t digest_elements(Context&, const StridedView<T>&, const Extent&, Region, Region);   \
+  template std::int64_t count_overwritten(Context&, const StridedView<T>&, const Extent&, Region);
 GAUSSWEEP_GUARD(float)
 GAUSSWEEP_GUARD(double)
 #undef GAUSSWEEP_GUARD

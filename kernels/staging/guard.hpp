@@ -25,28 +25,29 @@ struct OperandGuard {
 
 /// Applies `guard` to a matrix on the context's device. Asynchronous. @throws DeviceError
 template <class T>
-void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
+void guard_operand(Context& context, const WritableStridedView<T>& matrix, const Extent& size,
                    const OperandGuard& guard);
 
 /// Returns a digest of the elements in the region `counted`. Elements in the region `negated` enter it with
 /// flipped signs. Matrices with different bits have equal digests with probability 2^-64. @throws DeviceError
 template <class T>
-std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
-                              Region negated);
+std::uint64_t digest_elements(Context& context, const StridedView<T>& matrix, const Extent& size,
+                              Region counted, Region negated);
 
 /// Returns the number of elements in the region `hidden` that are no longer NaN. @throws DeviceError
 template <class T>
-std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size, Region hidden);
+std::int64_t count_overwritten(Context& context, const StridedView<T>& matrix, const Extent& size,
+                               Region hidden);
 
 }  // namespace gaussweep
 
 #ifdef GAUSSWEEP_HAS_CUDA
 namespace gaussweep::cuda {
 template <class T>
-void guard_operand(Context&, const Destination<T>&, const Extent&, const OperandGuard&);
+void guard_operand(Context&, const WritableStridedView<T>&, const Extent&, const OperandGuard&);
 template <class T>
-std::uint64_t digest_elements(Context&, const Strided<T>&, const Extent&, Region counted, Region negated);
+std::uint64_t digest_elements(Context&, const StridedView<T>&, const Extent&, Region counted, Region negated);
 template <class T>
-std::int64_t count_overwritten(Context&, const Strided<T>&, const Extent&, Region hidden);
+std::int64_t count_overwritten(Context&, const StridedView<T>&, const Extent&, Region hidden);
 }  // namespace gaussweep::cuda
 #endif

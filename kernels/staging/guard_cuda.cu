@@ -91,7 +91,7 @@ dim3 blocks_for(std::int64_t lines) {
 /// Calls launch(sum), where `sum` is a device counter with the value 0, and returns its final value.
 template <class Launch>
 unsigned long long summed(Context& context, Launch&& launch) {
-  const Scratch::Piece piece = scratch_of(context).take(sizeof(unsigned long long));
+  const Scratch::PooledBuffer piece = scratch_of(context).take(sizeof(unsigned long long));
   const auto sum = piece.as<unsigned long long>();
   context.device.fill(sum, /*byte=*/0, sizeof *sum);
   launch(sum);
@@ -103,15 +103,15 @@ unsigned long long summed(Context& context, Launch&& launch) {
 }  // namespace
 
 template <class T>
-void guard_operand(Context& context, const Destination<T>& matrix, const Extent& size,
+void guard_operand(Context& context, const WritableStridedView<T>& matrix, const Extent& size,
                    const OperandGuard& guard) {
   const auto lines = lines_of<T>(matrix, size);
   simt::launch(context, guard_kernel<T>, blocks_for(lines.lines), dim3(threads), 0, lines, guard);
 }
 
 template <class T>
-std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const Extent& size, Region counted,
-                              Region negated) {
+std::uint64_t digest_elements(Context& context, const StridedView<T>& matrix, const Extent& size,
+                              Region counted, Region negated) {
   const auto lines = lines_of<const T>(matrix, size);
   return summed(context, [&](unsigned long long* sum) {
     simt::launch(context, digest_elements_kernel<T>, blocks_for(lines.lines), dim3(threads), 0, lines,
@@ -120,7 +120,7 @@ std::uint64_t digest_elements(Context& context, const Strided<T>& matrix, const 
 }
 
 template <class T>
-std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const Extent& size,
+std::int64_t count_overwritten(Context& context, const StridedView<T>& matrix, const Extent& size,
                                Region hidden) {
   const auto lines = lines_of<const T>(matrix, size);
   return static_cast<std::int64_t>(summed(context, [&](unsigned long long* sum) {
@@ -129,10 +129,10 @@ std::int64_t count_overwritten(Context& context, const Strided<T>& matrix, const
   }));
 }
 
-#define GAUSSWEEP_GUARD(T)                                                                            \
-  template void guard_operand(Context&, const Destination<T>&, const Extent&, const OperandGuard&);   \
-  template std::uint64_t digest_elements(Context&, const Strided<T>&, const Extent&, Region, Region); \
-  template std::int64_t count_overwritten(Context&, const Strided<T>&, const Extent&, Region);
+#define GAUSSWEEP_GUARD(T)                                                                                  \
+  template void guard_operand(Context&, const WritableStridedView<T>&, const Extent&, const OperandGuard&); \
+  template std::uint64_t digest_elements(Context&, const StridedView<T>&, const Extent&, Region, Region);   \
+  template std::int64_t count_overwritten(Context&, const StridedView<T>&, const Extent&, Region);
 GAUSSWEEP_GUARD(float)
 GAUSSWEEP_GUARD(double)
 #undef GAUSSWEEP_GUARD

@@ -32,7 +32,7 @@ class MethodRun {
   /// @throws std::invalid_argument if the method does not take the shape; OutOfMemory, DeviceError
   MethodRun(Context& context, const Method& method, Backend backend, const Parameters& parameters,
             const Shape& shape, std::int64_t repeats = 1, Pristine pristine = Pristine::on_device,
-            Resident<T> resident = {})
+            ResidentInputs<T> resident = {})
       : context_(context),
         parameters_(checked_parameters(method, parameters, shape)),
         repeats_(repeats),

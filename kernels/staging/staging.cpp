@@ -64,7 +64,7 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   OperandLayout operands;
   StagingLayout& staging = operands.layout;
   staging.set = staging.workspace = GappedLayout(element_bytes);
-  const auto append = [&](StagingLayout::Piece& piece, const char* name, std::size_t bytes) {
+  const auto append = [&](StagingLayout::OperandRange& piece, const char* name, std::size_t bytes) {
     const bool is_matrix = &piece != &staging.pivots && &piece != &staging.info;
     if (bytes > 0) piece = {staging.set.append(name, bytes, is_matrix ? element_bytes : sizeof(int)), bytes};
   };
@@ -173,7 +173,7 @@ void* workspace_in(const Buffer& memory) {
 }
 
 template <class T>
-Destination<T> writable(const Strided<T>& matrix) {
+WritableStridedView<T> writable(const StridedView<T>& matrix) {
   return {const_cast<T*>(matrix.data), matrix.row_stride, matrix.col_stride};
 }
 
@@ -204,7 +204,7 @@ std::size_t pinned_bytes(const Method& method, const Shape& shape, const Paramet
 
 template <class T>
 Staging<T>::Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape,
-                    int sets, Resident<T> resident, DeviceGroup* group)
+                    int sets, ResidentInputs<T> resident, DeviceGroup* group)
     : device_(device),
       method_(method),
       shape_(shape),
@@ -278,7 +278,7 @@ void Staging<T>::upload_one(const StagedMatrix& staged) {
 }
 
 template <class T>
-Destination<T> Staging<T>::writable_view(const Strided<T>& view) const {
+WritableStridedView<T> Staging<T>::writable_view(const StridedView<T>& view) const {
   return {const_cast<T*>(view.data), view.row_stride, view.col_stride};
 }
 
@@ -286,7 +286,7 @@ template <class T>
 void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   const std::vector<StagedMatrix> matrices = staged_matrices(inputs);
   if (std::exchange(is_resident_, false)) return;
-  const Resident<T> resident = std::move(resident_);
+  const ResidentInputs<T> resident = std::move(resident_);
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
   const bool augmented = method_.layout == Layout::augmented;
   // In an augmented matrix the rows of A and B alternate, so that both must be resident.
@@ -304,9 +304,9 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
 }
 
 template <class T>
-Resident<T> Staging<T>::release_inputs() {
+ResidentInputs<T> Staging<T>::release_inputs() {
   if (set_count_ == 0 || gpus_ > 1) return {};
-  Resident<T> released{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
+  ResidentInputs<T> released{{}, method_.problem, method_.layout, pristine_a(), pristine_b()};
   released.memory = std::move(pristine_);
   return released;
 }
@@ -506,8 +506,8 @@ void Staging<T>::download_pivots_and_infos(Answer<T>& answer, int set) {
 namespace {
 
 template <class T>
-Strided<T> strided(const T* data, std::int64_t ld, bool row_major) {
-  return row_major ? Strided<T>{data, ld, /*col_stride=*/1} : Strided<T>{data, /*row_stride=*/1, ld};
+StridedView<T> strided(const T* data, std::int64_t ld, bool row_major) {
+  return row_major ? StridedView<T>{data, ld, /*col_stride=*/1} : StridedView<T>{data, /*row_stride=*/1, ld};
 }
 
 }  // namespace
@@ -519,13 +519,13 @@ const Buffer& Staging<T>::pristine() const {
 }
 
 template <class T>
-Strided<T> Staging<T>::pristine_a() const {
+StridedView<T> Staging<T>::pristine_a() const {
   const auto* data = static_cast<const std::byte*>(pristine().data()) + layout_.a.offset;
   return strided(reinterpret_cast<const T*>(data), a_.ld, method_.layout != Layout::column_major);
 }
 
 template <class T>
-Strided<T> Staging<T>::pristine_b() const {
+StridedView<T> Staging<T>::pristine_b() const {
   if (method_.layout == Layout::augmented)
     return strided(pristine_a().data + a_.cols - b_.cols, b_.ld, /*row_major=*/true);
   const auto* data = static_cast<const std::byte*>(pristine().data());
@@ -535,7 +535,7 @@ Strided<T> Staging<T>::pristine_b() const {
 }
 
 template <class T>
-Strided<T> Staging<T>::answer(int set) {
+StridedView<T> Staging<T>::answer(int set) {
   const MatrixView<T> view = answer_view(operands(set));
   return strided<T>(view.data, view.ld, answer_is_row_major());
 }
@@ -556,14 +556,14 @@ Region Staging<T>::negated_of_answer() const {
 
 /// Returns A in a working set. In an augmented matrix, A consists of the columns before B.
 template <class T>
-Strided<T> Staging<T>::guarded_a(int set) {
+StridedView<T> Staging<T>::guarded_a(int set) {
   const MatrixView<T> a = operands(set).a;
   if (method_.layout == Layout::column_major) return {a.data, /*row_stride=*/1, a.ld};
   return {a.data, a.ld, /*col_stride=*/1};
 }
 
 template <class T>
-Strided<T> Staging<T>::guarded_b(int set) {
+StridedView<T> Staging<T>::guarded_b(int set) {
   const MatrixView<T> b = operands(set).b;
   if (method_.layout == Layout::column_major) return {b.data, /*row_stride=*/1, b.ld};
   return {b.data, b.ld, /*col_stride=*/1};

@@ -43,11 +43,11 @@ std::size_t pinned_bytes(const Method& method, const Shape& shape, const Paramet
 
 /// Pristine inputs on the device that one Staging object passes to the next, so that they need no upload.
 template <class T>
-struct Resident {
+struct ResidentInputs {
   Buffer memory;    ///< the memory of a pristine set, or empty
   Problem problem;  ///< problem and layout determine the operands in the set
   Layout layout = Layout::column_major;
-  Strided<T> a, b;  ///< views of `memory`; null data if the next Staging cannot reuse them
+  StridedView<T> a, b;  ///< views of `memory`; null data if the next Staging cannot reuse them
 
   bool has_a() const { return a.data != nullptr; }
 };
@@ -55,10 +55,10 @@ struct Resident {
 /// The offsets of the operands in a working set, in the order a, b, pivots, info, x. A pristine set has the
 /// same offsets, but no x. A gap (memory_gap.hpp) follows each operand and reveals writes behind it.
 struct StagingLayout {
-  struct Piece {
+  struct OperandRange {
     std::size_t offset = 0, bytes = 0;
   };
-  Piece a, b, pivots, info, x;
+  OperandRange a, b, pivots, info, x;
   GappedLayout set, workspace;
   std::size_t pristine_bytes = 0, workspace_bytes = 0;
   /// The offset of the answer in the pinned memory of `Staging::stage_pinned`, behind a and b, and the size
@@ -80,7 +80,7 @@ class Staging {
   /// @param group with several GPUs: the group that begins with `device`. `sets` is then 0 or 1, there are
   /// no resident inputs, and the functions for pinned memory must not be called
   Staging(Device& device, const Method& method, const Parameters& parameters, const Shape& shape, int sets,
-          Resident<T> resident = {}, DeviceGroup* group = nullptr);
+          ResidentInputs<T> resident = {}, DeviceGroup* group = nullptr);
   /// Converts the inputs to the method's layout and uploads them to the pristine set.
   void upload(const Inputs<T>& inputs) { upload(views_of(inputs)); }
   void upload(const InputViews<T>& inputs);
@@ -88,9 +88,9 @@ class Staging {
   void upload_from(Context& context, const InputViews<T>& inputs);
   /// Returns true if `resident` became the pristine set, so that `upload_from` has nothing to do.
   bool has_resident_inputs() const { return is_resident_; }
-  /// Moves the pristine set out of this object, for the next Staging. Returns an empty Resident if there are
-  /// no working sets, or several GPUs.
-  Resident<T> release_inputs();
+  /// Moves the pristine set out of this object, for the next Staging. Returns an empty ResidentInputs if
+  /// there are no working sets, or several GPUs.
+  ResidentInputs<T> release_inputs();
   /// Converts the inputs to the method's layout in pinned host memory, which also has space for the answer.
   /// Initializes the pristine set except for a and b. @throws NoPinnedMemory, DeviceError
   void stage_pinned(const InputViews<T>& inputs);
@@ -128,9 +128,9 @@ class Staging {
   /// Returns views of the pristine inputs and of a working set's answer on the device. b has null data if the
   /// problem has none.
   /// @pre there are working sets, on one GPU
-  Strided<T> pristine_a() const;
-  Strided<T> pristine_b() const;
-  Strided<T> answer(int set);
+  StridedView<T> pristine_a() const;
+  StridedView<T> pristine_b() const;
+  StridedView<T> answer(int set);
   const Buffer& pristine() const;
 
  private:
@@ -142,7 +142,7 @@ class Staging {
     std::vector<MatrixView<const T>> parts;
   };
   std::vector<StagedMatrix> staged_matrices(const InputViews<T>& inputs) const;
-  Destination<T> writable_view(const Strided<T>& view) const;
+  WritableStridedView<T> writable_view(const StridedView<T>& view) const;
   void upload_one(const StagedMatrix& staged);
   void upload_pivots_and_info();
   Answer<T> uninitialized_answer(int set);
@@ -156,8 +156,8 @@ class Staging {
   std::string overrun();
   Region hidden_region() const;
   Region negated_of_answer() const;
-  Strided<T> guarded_a(int set);
-  Strided<T> guarded_b(int set);
+  StridedView<T> guarded_a(int set);
+  StridedView<T> guarded_b(int set);
   std::uint64_t input_digest(Context& context, int set);
   Device& device_;
   const Method& method_;
@@ -175,7 +175,7 @@ class Staging {
   std::vector<Buffer> further_workspaces_;
   int gpus_ = 1;
   DeviceGroup* group_ = nullptr;
-  Resident<T> resident_;  // resident inputs in another layout, to be converted
+  ResidentInputs<T> resident_;  // resident inputs in another layout, to be converted
   bool is_resident_ = false;
   HostBuffer pinned_;  // memory of stage_pinned: a and b as in the pristine set, then the answer
 };

@@ -25,8 +25,8 @@ void trsv_gets(Context& context, Operands<T>& op, const Parameters& parameters) 
   find_zero_diagonal(context, op.a, op.info);
   const std::int64_t nrhs = op.shape.nrhs;
   gets::solve(context, op.a, op.b, op.shape.uplo, std::stoll(parameters.choice("threads")),
-              gets::Threads::fixed, [=](std::int64_t) {
-                return gets::Columns{/*first=*/0, /*end=*/nrhs};
+              gets::BlockShape::fixed, [=](std::int64_t) {
+                return gets::ColumnRange{/*first=*/0, /*end=*/nrhs};
               });
 }
 

@@ -104,7 +104,7 @@ Method cublas() {
   Method method = trsv_method("cublas", "BLAS trsv (one right-hand side) or trsm on the GPU (trsmBatched)",
                               "NVIDIA cuBLAS");
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t) {
-    return shape.batch == 1 ? 0 : 2 * workspace_piece(shape.batch, sizeof(void*));
+    return shape.batch == 1 ? 0 : 2 * aligned_workspace_bytes(shape.batch, sizeof(void*));
   };
   return library(in_batches(on_gpu(std::move(method), GAUSSWEEP_CUDA_ENTRY(trsv_cublas))));
 }

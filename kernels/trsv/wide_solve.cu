@@ -51,7 +51,7 @@ void solve_wide(Context& context, const TriangleView<T>& a, std::int64_t nrhs, T
                 void* workspace) {
   const std::int64_t n = a.n;
   T* const triangles = static_cast<T*>(workspace);
-  T* const reciprocals = triangles + workspace_piece(n * lu::max_solve_rows_per_launch, sizeof(T)) /
+  T* const reciprocals = triangles + aligned_workspace_bytes(n * lu::max_solve_rows_per_launch, sizeof(T)) /
                                          static_cast<std::int64_t>(sizeof(T));
   const bool backward = (a.uplo == Uplo::lower) != (a.op == vendor::Op::none);
   const dim3 grid(static_cast<unsigned>((n + wide::threads - 1) / wide::threads),

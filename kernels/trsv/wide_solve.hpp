@@ -24,7 +24,7 @@ struct TriangleView {
 /// Returns the bytes of workspace for solve_wide.
 inline std::size_t solve_wide_workspace(std::int64_t n, std::size_t element_bytes) {
   constexpr std::int64_t block = 256;  // lu::max_solve_rows_per_launch
-  return workspace_piece(n * block, element_bytes) + workspace_piece(n, element_bytes);
+  return aligned_workspace_bytes(n * block, element_bytes) + aligned_workspace_bytes(n, element_bytes);
 }
 
 }  // namespace gaussweep

@@ -20,8 +20,8 @@ struct ChainWorkspace {
                       : nrhs <= 4 ? 4
                                   : 8),
         groups_per_launch(std::min((nrhs + rhs_per_group - 1) / rhs_per_group, max_groups)),
-        segment_bytes_(workspace_piece((n + 63) / 64 * 64 * rhs_per_group, element_bytes)),
-        source_bytes_(both_triangles ? workspace_piece(n, sizeof(int)) : 0),
+        segment_bytes_(aligned_workspace_bytes((n + 63) / 64 * 64 * rhs_per_group, element_bytes)),
+        source_bytes_(both_triangles ? aligned_workspace_bytes(n, sizeof(int)) : 0),
         sets_(both_triangles ? 3 : 1) {}
 
   /// Returns the offset of a set of segments.

@@ -69,7 +69,7 @@ constexpr int border_warps = 16;    ///< warps per thread block of multiply_bord
 constexpr int border_columns = 16;  ///< columns of the border per thread block
 
 template <class T>
-__device__ __forceinline__ const T& element(const Strided<T>& m, int i, int j) {
+__device__ __forceinline__ const T& element(const StridedView<T>& m, int i, int j) {
   return m.data[i * m.row_stride + j * m.col_stride];
 }
 
@@ -82,8 +82,8 @@ class BorderStep {
  public:
   /// Loads the operands for k indices k to k + 7: 16 columns of X from `column` on, and the first `count`
   /// rows of `staged`.
-  __device__ __forceinline__ void load(const Strided<T>& x, int column, const Strided<T>& staged, int count,
-                                       int k) {
+  __device__ __forceinline__ void load(const StridedView<T>& x, int column, const StridedView<T>& staged,
+                                       int count, int k) {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
     GAUSSWEEP_UNROLL
     for (int o = 0; o < k_per_lane; ++o) {
@@ -143,11 +143,11 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), /*exists=*/true);
   }
   simt::end_copy_group();
-  const Strided<T> x = b.lower ? Strided<T>{b.x, 1, b.ldx} : Strided<T>{b.x, b.ldx, 1};
-  Strided<T> staged{b.staged, 1, Width};
+  const StridedView<T> x = b.lower ? StridedView<T>{b.x, 1, b.ldx} : StridedView<T>{b.x, b.ldx, 1};
+  StridedView<T> staged{b.staged, 1, Width};
   if (!b.uses_staging()) {
-    staged = b.lower ? Strided<T>{b.triangle + b.order, 1, b.ld}
-                     : Strided<T>{b.triangle + b.order * b.ld, b.ld, 1};
+    staged = b.lower ? StridedView<T>{b.triangle + b.order, 1, b.ld}
+                     : StridedView<T>{b.triangle + b.order * b.ld, b.ld, 1};
   }
   T sums[parts][4] = {};
   constexpr int steps_in_flight = sizeof(T) == sizeof(double) ? 4 : 2;  // BorderSteps loaded together

@@ -105,20 +105,20 @@ class DistributedTriangle {
   /// @param info null, or memory of the first GPU: receives the index, from 1, of the first 0 on the diagonal
   void invert(int* info) {
     send_and_apply(is_lower_,
-                   [&](int gpu, const Step& step) { apply(gpu, step, gpu == 0 ? info : nullptr); });
+                   [&](int gpu, const PanelStep& step) { apply(gpu, step, gpu == 0 ? info : nullptr); });
   }
   /// Replaces the upper triangular inverse P by the upper triangle of P P^T.
   /// @pre `keeps_other_triangle` is false
   void square() {
-    send_and_apply(/*ascending=*/true, [this](int gpu, const Step& step) { add_products(gpu, step); });
+    send_and_apply(/*ascending=*/true, [this](int gpu, const PanelStep& step) { add_products(gpu, step); });
   }
 
  private:
   /// A step of the loop over panels: the index of its panel, which has the block columns [first, last).
-  struct Step {
+  struct PanelStep {
     std::int64_t index, first, last;
   };
-  Step step(std::int64_t index) const {
+  PanelStep step(std::int64_t index) const {
     const std::int64_t count = width_ / blocks_.width;
     return {index, index * count, std::min((index + 1) * count, blocks_.count())};
   }
@@ -126,14 +126,14 @@ class DistributedTriangle {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
   /// Returns a GPU's copy of the step's panel.
-  TrianglePanel<T> panel(int gpu, const Step& step) {
+  TrianglePanel<T> panel(int gpu, const PanelStep& step) {
     const std::int64_t begin = blocks_.begin(step.first), end = blocks_.begin(step.last);
     const std::int64_t rows = is_lower_ ? blocks_.n - begin : end;
     return {static_cast<T*>(panels_.panel(gpu, step.index)), lu::leading_dimension(rows),
             static_cast<int>(rows), static_cast<int>(end - begin)};
   }
   /// Returns the first of the step's block columns that the GPU owns; step.last or more if it owns none.
-  std::int64_t first_block(int gpu, const Step& step) const {
+  std::int64_t first_block(int gpu, const PanelStep& step) const {
     return step.first + (gpu - blocks_.gpu_of(step.first) + blocks_.gpus) % blocks_.gpus;
   }
 
@@ -160,7 +160,7 @@ class DistributedTriangle {
   }
 
   /// Copies the blocks of a panel from their owners to all GPUs.
-  void send(const Step& step) {
+  void send(const PanelStep& step) {
     DeviceGroup& group = panels_.group();
     group.stage(blocks_.gpus, "panel");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
@@ -191,7 +191,7 @@ class DistributedTriangle {
 
   /// Copies a block column into its owner's panel. If the triangle is lower, copies M and D (make_unit). If
   /// it is upper, fills the rows below the diagonal block with zeros.
-  void copy_block(Context& context, const Step& step, std::int64_t block) {
+  void copy_block(Context& context, const PanelStep& step, std::int64_t block) {
     const int owner = blocks_.gpu_of(block), columns = static_cast<int>(blocks_.columns(block));
     const TrianglePanel<T> to = panel(owner, step);
     const std::int64_t begin = blocks_.begin(block), offset = begin - blocks_.begin(step.first);
@@ -208,7 +208,7 @@ class DistributedTriangle {
 
   /// Applies a panel to the GPU's columns of the inverse. The GPU's columns of the panel itself are no longer
   /// needed, so that they become columns of the inverse here. Sets *info if the diagonal has a 0.
-  void apply(int gpu, const Step& step, int* info) {
+  void apply(int gpu, const PanelStep& step, int* info) {
     Context& context = panels_.group().use(gpu);
     const TrianglePanel<T> triangle = panel(gpu, step);
     const std::int64_t begin = blocks_.begin(step.first), row = is_lower_ ? begin : 0, ld = panels_.ld(gpu);
@@ -250,7 +250,7 @@ class DistributedTriangle {
   }
 
   /// Adds the product of a panel of P and its transpose to the GPU's block columns of P P^T.
-  void add_products(int gpu, const Step& step) {
+  void add_products(int gpu, const PanelStep& step) {
     Context& context = panels_.group().use(gpu);
     const TrianglePanel<T> p = panel(gpu, step);
     for (std::int64_t block = gpu; block < step.last; block += blocks_.gpus) {

@@ -22,7 +22,7 @@ namespace {
 
 template <class T>
 void invert_by_gets(Context& context, Operands<T>& op, const Parameters& parameters,
-                    gets::Threads thread_shape) {
+                    gets::BlockShape thread_shape) {
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   const std::int64_t threads = std::stoll(parameters.choice("threads"));
@@ -33,11 +33,11 @@ void invert_by_gets(Context& context, Operands<T>& op, const Parameters& paramet
 
 template <class T>
 void trtri_gets(Context& context, Operands<T>& op, const Parameters& parameters) {
-  invert_by_gets(context, op, parameters, gets::Threads::fixed);
+  invert_by_gets(context, op, parameters, gets::BlockShape::fixed);
 }
 template <class T>
 void trtri_gets_adaptive(Context& context, Operands<T>& op, const Parameters& parameters) {
-  invert_by_gets(context, op, parameters, gets::Threads::adaptive);
+  invert_by_gets(context, op, parameters, gets::BlockShape::adaptive);
 }
 
 GAUSSWEEP_INSTANTIATE(trtri_gets)

@@ -27,7 +27,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::gets {
 
 /// One elimination step: updates rows [row, end_row) of X in columns [column, end_column).
 template <class T>
-struct Step {
+struct EliminationStep {
   MatrixView<T> a, x;
   std::int64_t k;  ///< the pivot row
   std::int64_t row, end_row;
@@ -37,7 +37,7 @@ struct Step {
 /// Updates one element of X per thread. Neighbouring threads work on neighbouring rows; a thread block covers
 /// blockDim.x rows and blockDim.y columns.
 template <class T>
-__global__ void eliminate(Step<T> s) {
+__global__ void eliminate(EliminationStep<T> s) {
   const std::int64_t i = s.row + static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
   const std::int64_t j = s.column + static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
   if (i >= s.end_row || j >= s.end_column) return;
@@ -60,16 +60,16 @@ constexpr std::array<std::string_view, 8> stages{"gets_1", "gets_2", "gets_3", "
                                                  "gets_5", "gets_6", "gets_7", "gets_8"};
 
 /// The shape of thread blocks. Their height is the number of rows of X that they cover.
-enum class Threads {
+enum class BlockShape {
   fixed,    ///< a thread block covers one column; its height is the same in every step
   adaptive  ///< the height shrinks with the number of remaining rows; a thread block covers several columns
 };
 
 /// Returns the shape of a thread block of `threads` threads for `rows` rows. @pre `threads` is a multiple of
 /// 32
-inline dim3 block_for(std::int64_t rows, std::int64_t threads, Threads thread_shape) {
+inline dim3 block_for(std::int64_t rows, std::int64_t threads, BlockShape thread_shape) {
   std::int64_t height = threads;
-  if (thread_shape == Threads::adaptive) {
+  if (thread_shape == BlockShape::adaptive) {
     height = 32;
     while (height < rows && 2 * height <= threads) height *= 2;
   }
@@ -81,7 +81,7 @@ inline unsigned blocks_of(std::int64_t count, unsigned block_size) {
 }
 
 /// A range [first, end) of columns of X.
-struct Columns {
+struct ColumnRange {
   std::int64_t first, end;
 };
 
@@ -91,15 +91,15 @@ struct Columns {
 /// @param columns columns(k) returns the columns in which row k of X can differ from 0
 template <class T, class ColumnsOfRow>
 void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
-           Threads thread_shape, ColumnsOfRow columns) {
+           BlockShape thread_shape, ColumnsOfRow columns) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   for (std::int64_t step = 0; step + 1 < n; ++step) {
     context.stage(stages[static_cast<std::size_t>(step * 8 / n)]);
     const std::int64_t k = lower ? step : n - 1 - step;
-    const Columns changed = columns(k);
+    const ColumnRange changed = columns(k);
     const std::int64_t row = lower ? k + 1 : 0, end_row = lower ? n : k;
-    const Step<T> s{a, x, k, row, end_row, changed.first, changed.end};
+    const EliminationStep<T> s{a, x, k, row, end_row, changed.first, changed.end};
     const dim3 block = block_for(s.end_row - s.row, threads, thread_shape);
     simt::launch(context, eliminate<T>,
                  dim3(blocks_of(s.end_column - s.column, block.y), blocks_of(s.end_row - s.row, block.x)),
@@ -115,13 +115,13 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
 /// to 0. Asynchronous. Does not check the diagonal, like solve().
 template <class T>
 void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
-            Threads thread_shape) {
+            BlockShape thread_shape) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   context.stage("identity");
   set_identity(context, x);
   solve(context, a, x, uplo, threads, thread_shape, [=](std::int64_t k) {
-    return lower ? Columns{/*first=*/0, k + 1} : Columns{k, /*end=*/n};
+    return lower ? ColumnRange{/*first=*/0, k + 1} : ColumnRange{k, /*end=*/n};
   });
 }
 

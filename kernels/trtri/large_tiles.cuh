@@ -53,7 +53,7 @@ constexpr int producer_warps = 4;  ///< the last warps of a thread block
 /// matrix, because their stale values in shared memory contribute only to sums that are not stored.
 /// @tparam ConsumerWarps number of consumer warps, the first warps of a block
 template <bool KContiguous, int Lines, int ConsumerWarps>
-class LargeCopies {
+class LargeTileLoader {
   using KTile = LargeKTile<KContiguous, Lines>;
 
  public:
@@ -61,8 +61,8 @@ class LargeCopies {
   /// @param line_count rows of A or columns of B in the matrix, counted from `source`
   /// @param k_count length of the k range, counted from `source`
   /// @param k_step distance to the next k tile along k
-  __device__ __forceinline__ LargeCopies(const double* source, std::int64_t ld, int line_count, int k_count,
-                                         int k_step)
+  __device__ __forceinline__ LargeTileLoader(const double* source, std::int64_t ld, int line_count,
+                                             int k_count, int k_step)
       : source_(source), ld_(ld), line_count_(line_count), remaining_k_(k_count), k_step_(k_step) {}
   /// Starts the copies of the current k tile and advances to the next one.
   __device__ __forceinline__ void copy(double* k_tile) {
@@ -124,7 +124,7 @@ class LargeCopies {
 /// @tparam Order order of the C tile
 /// @tparam Square true for P P^T
 template <int Order, bool Square>
-struct LargeRing {
+struct LargeRingBuffer {
   using A = LargeKTile<false, Order>;
   using B = LargeKTile<!Square, Order>;
   static constexpr int stage_elements = A::elements + B::elements;
@@ -140,14 +140,14 @@ struct LargeRing {
 /// @tparam Square true for P P^T, where the column of B = P^T is the contiguous index instead of k
 /// @tparam Warps number of consumer warps, the first warps of a block
 template <int Order, bool Square, int Warps>
-class LargeProduct : LargeRing<Order, Square> {
-  using Ring = LargeRing<Order, Square>;
+class LargeTileMainloop : LargeRingBuffer<Order, Square> {
+  using Ring = LargeRingBuffer<Order, Square>;
   using Ring::stage_elements, Ring::stages;
   using typename Ring::A, typename Ring::B;
 
  public:
   /// Initialises the mbarriers. The caller must call __syncthreads before any other function.
-  __device__ __forceinline__ explicit LargeProduct(double* memory)
+  __device__ __forceinline__ explicit LargeTileMainloop(double* memory)
       : memory_(memory), barriers_(simt::shared_address(memory + stages * stage_elements)) {
     if (threadIdx.x == 0) {
       for (int p = 0; p < stages; ++p) {
@@ -159,8 +159,8 @@ class LargeProduct : LargeRing<Order, Square> {
   }
 
   /// Copies `count` k tiles to the ring buffer. For producer warps.
-  __device__ __forceinline__ void copy(LargeCopies</*KContiguous=*/false, Order, Warps> a,
-                                       LargeCopies<!Square, Order, Warps> b, int count) {
+  __device__ __forceinline__ void copy(LargeTileLoader</*KContiguous=*/false, Order, Warps> a,
+                                       LargeTileLoader<!Square, Order, Warps> b, int count) {
     int current = 0;  // the stage of k tile p
     unsigned parity = 1;
     GAUSSWEEP_ROLLED
@@ -327,21 +327,21 @@ class LargeProduct : LargeRing<Order, Square> {
 /// Maps the index of a thread block, or of a cluster, to its C tile. P P^T has only the tiles on and below
 /// the diagonal.
 template <int Order, bool Square>
-struct LargeGrid {
-  TileGrid<Order> all;  ///< all C tiles, also those above the diagonal
+struct LargeTileGrid {
+  TileGrid<Order> full_grid;  ///< all C tiles, also those above the diagonal
   __host__ __device__ int tiles() const {
-    return Square ? all.groups * (all.groups + 1) / 2 : all.tile_count();
+    return Square ? full_grid.groups * (full_grid.groups + 1) / 2 : full_grid.tile_count();
   }
-  __device__ Tile tile(const LevelProduct<double>& p, int index) const {
-    index = all.schedule_rank(index, tiles());
+  __device__ ProductTile tile(const LevelProduct<double>& p, int index) const {
+    index = full_grid.schedule_rank(index, tiles());
     if (Square) {
       // Row r begins at index r (r + 1) / 2. The square root is rounded, so `row` may be off by one.
       int row = static_cast<int>((std::sqrt(8.0f * static_cast<float>(index) + 1) - 1) / 2);
       if (row * (row + 1) / 2 > index) --row;
       if ((row + 1) * (row + 2) / 2 <= index) ++row;
-      index += row * all.group_size - row * (row + 1) / 2;
+      index += row * full_grid.group_size - row * (row + 1) / 2;
     }
-    return all.at(p, index);
+    return full_grid.at(p, index);
   }
 };
 
@@ -350,11 +350,11 @@ struct LargeGrid {
 /// @tparam Warps number of consumer warps per block
 template <int Order, bool Square, int BlocksPerTile, int Warps>
 __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2 : 1)
-    multiply_large(LevelProduct<double> p, LargeGrid<Order, Square> grid) {
+    multiply_large(LevelProduct<double> p, LargeTileGrid<Order, Square> grid) {
 #if GAUSSWEEP_CLUSTERS
-  LargeProduct<Order, Square, Warps> product(simt::dynamic_shared<double>());
+  LargeTileMainloop<Order, Square, Warps> product(simt::dynamic_shared<double>());
   const int rank = static_cast<int>(blockIdx.x) % BlocksPerTile;
-  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x) / BlocksPerTile);
+  const ProductTile tile = grid.tile(p, static_cast<int>(blockIdx.x) / BlocksPerTile);
   __syncthreads();
   simt::griddepcontrol_wait();
   if (!tile.is_nonempty()) return;
@@ -367,8 +367,8 @@ __global__ void __launch_bounds__(32 * (Warps + producer_warps), Order == 64 ? 2
     const double* const a = p.a + tile.pair * p.a_step + tile.row + first * p.lda;
     const double* const b =
         p.b + tile.pair * p.b_step + (Square ? tile.column + first * p.ldb : first + tile.column * p.ldb);
-    product.copy(LargeCopies</*KContiguous=*/false, Order, Warps>(a, p.lda, tile.rows, k_count, step),
-                 LargeCopies<!Square, Order, Warps>(b, p.ldb, tile.columns, k_count, step), count);
+    product.copy(LargeTileLoader</*KContiguous=*/false, Order, Warps>(a, p.lda, tile.rows, k_count, step),
+                 LargeTileLoader<!Square, Order, Warps>(b, p.ldb, tile.columns, k_count, step), count);
     return;
   }
   // All warps of a multiprocessor together have at most 65536 registers.
@@ -404,10 +404,10 @@ inline bool supports_large_tiles(const Context& context) {
   return simt::has_clusters(context);
 }
 template <int BlocksPerTile, int Warps, int Order, bool Square>
-void launch_large(Context& context, const LevelProduct<double>& p, const LargeGrid<Order, Square>& grid) {
+void launch_large(Context& context, const LevelProduct<double>& p, const LargeTileGrid<Order, Square>& grid) {
   simt::launch_clusters(context, multiply_large<Order, Square, BlocksPerTile, Warps>, BlocksPerTile,
                         static_cast<unsigned>(grid.tiles()), dim3(32 * (Warps + producer_warps)),
-                        LargeRing<Order, Square>::bytes, p, grid);
+                        LargeRingBuffer<Order, Square>::bytes, p, grid);
 }
 template <bool Square>
 void launch_large(Context& context, const LevelProduct<double>& p, int pairs, int min_large_tiles,
@@ -415,10 +415,10 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
   // Larger than any number of 128 x 128 tiles. With this TileGrid::wave, schedule_rank() does not reorder
   // tiles.
   constexpr int all_tiles = 1 << 28;
-  const LargeGrid<128, Square> large{{p, pairs, all_tiles}};
+  const LargeTileGrid<128, Square> large{{p, pairs, all_tiles}};
   if (large.tiles() >= min_large_tiles) return launch_large<1, 8>(context, p, large);
   const int multiprocessors = simt::multiprocessors(context);
-  LargeGrid<64, Square> grid{{p, pairs, multiprocessors}};
+  LargeTileGrid<64, Square> grid{{p, pairs, multiprocessors}};
   const int tiles = grid.tiles();
   // Measured on one H200. The limit of P P^T is higher because its few tiles have a long k range.
   const bool has_few_tiles = Square ? tiles <= 3 * multiprocessors : 3 * tiles <= 4 * multiprocessors;
@@ -427,7 +427,7 @@ void launch_large(Context& context, const LevelProduct<double>& p, int pairs, in
   // Two thread blocks with 64 x 64 tiles are resident per multiprocessor.
   const bool fits_one_wave = is_aligned && (splits_k ? 2 : 1) * tiles <= 2 * multiprocessors;
   if (splits_k) {
-    grid.all.wave /= 2;  // each tile occupies two thread blocks
+    grid.full_grid.wave /= 2;  // each tile occupies two thread blocks
     return fits_one_wave ? launch_large<2, 8>(context, p, grid) : launch_large<2, 4>(context, p, grid);
   }
   if constexpr (!Square) {  // P P^T with few tiles always splits k

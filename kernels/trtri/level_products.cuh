@@ -51,7 +51,7 @@ struct LevelProduct {
 };
 
 /// A C tile and its k range. The tile is empty if it has no rows or no columns.
-struct Tile {
+struct ProductTile {
   int pair, row, column, rows, columns;
   int begin, end;      ///< the k range
   bool from_diagonal;  ///< the k range begins, instead of ends, at the triangle's diagonal
@@ -80,15 +80,15 @@ struct TileGrid {
   int wave;        ///< number of tiles that start together: the number of multiprocessors
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
-    const int down = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
-    const int right = ((count == 1 ? p.last_columns : p.columns) + Order - 1) / Order;
-    group_size = p.is_by_columns() ? down : right;
-    groups = p.is_by_columns() ? right : down;
+    const int tile_rows = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
+    const int tile_columns = ((count == 1 ? p.last_columns : p.columns) + Order - 1) / Order;
+    group_size = p.is_by_columns() ? tile_rows : tile_columns;
+    groups = p.is_by_columns() ? tile_columns : tile_rows;
   }
   __host__ __device__ int tile_count() const { return pairs * group_size * groups; }
 
   template <class T>
-  __device__ Tile tile(const LevelProduct<T>& p, int index) const {
+  __device__ ProductTile tile(const LevelProduct<T>& p, int index) const {
     return at(p, schedule_rank(index, tile_count()));
   }
   /// Returns the rank of the tile that thread block `index` computes. Rank 0 has the longest k range. If
@@ -100,9 +100,9 @@ struct TileGrid {
   }
   /// Returns the tile of rank `index`.
   template <class T>
-  __device__ Tile at(const LevelProduct<T>& p, int index) const {
+  __device__ ProductTile at(const LevelProduct<T>& p, int index) const {
     const bool by_columns = p.is_by_columns();
-    Tile tile;
+    ProductTile tile;
     tile.from_diagonal = p.k_range == KRange::from_columns || p.k_range == KRange::from_rows;
     tile.pair = index % pairs;
     const int index_in_group = index / pairs % group_size, group = index / pairs / group_size;
@@ -125,8 +125,8 @@ constexpr int tile_depth = 16;  ///< depth of a k tile
 /// Writes zeros to the mirror image of a C tile in the other triangle, with the first `threads` threads of a
 /// block.
 template <class T>
-__device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle, const Tile& tile,
-                                            int threads) {
+__device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64_t triangle,
+                                            const ProductTile& tile, int threads) {
   if (p.zeros == nullptr) return;
   T* const zeros =
       p.zeros + tile.pair * p.z_step + triangle * p.z_triangle_step + tile.column + tile.row * p.ldz;
@@ -140,7 +140,7 @@ __device__ __forceinline__ void write_zeros(const LevelProduct<T>& p, std::int64
 template <class T>
 __global__ void __launch_bounds__(256)
     check_and_write_zeros(LevelProduct<T> first, LevelProduct<T> second, TileGrid<64> grid) {
-  const Tile tile = grid.tile(second, static_cast<int>(blockIdx.x));
+  const ProductTile tile = grid.tile(second, static_cast<int>(blockIdx.x));
   if (!tile.is_nonempty()) return;
   write_zeros(second, /*triangle=*/0, tile, 256);
   if (first.exceeds_limit == nullptr) return;
@@ -162,7 +162,7 @@ class LevelTileProduct {
       sizeof(T) * Stages * (tile_depth * (Order + 2) + Order * (tile_depth + 8));
 
   __device__ __forceinline__ LevelTileProduct(const LevelProduct<T>& p, std::int64_t triangle,
-                                              const Tile& tile)
+                                              const ProductTile& tile)
       : a_(p.a + tile.pair * p.a_step + triangle * p.a_triangle_step + tile.row + a_row() +
            (tile.first(tile_depth) + a_k()) * p.lda),
         b_(p.b + tile.pair * p.b_step + triangle * p.b_triangle_step + tile.first(tile_depth) + b_k() +
@@ -345,7 +345,7 @@ class LevelTileProduct {
 /// Computes one C tile per thread block. blockIdx.y selects the triangle.
 template <class T, int Order, int Threads, int Stages>
 __global__ void __launch_bounds__(Threads) multiply_pairs(LevelProduct<T> p, TileGrid<Order> grid) {
-  const Tile tile = grid.tile(p, static_cast<int>(blockIdx.x));
+  const ProductTile tile = grid.tile(p, static_cast<int>(blockIdx.x));
   simt::griddepcontrol_wait();
   if (!tile.is_nonempty()) return;
   const auto triangle = static_cast<std::int64_t>(blockIdx.y);

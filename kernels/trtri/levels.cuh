@@ -33,11 +33,11 @@ using namespace gaussweep::levels;
 /// almost equal order. In the first case, the last block is smaller than the others and there is no border.
 /// In the second case, the number of equal blocks is a power of two, and a few rows remain for the border.
 /// Another level for these rows would take as long as a full one.
-struct Blocks {
+struct BlockSizes {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
   /// Returns the sizes for a triangle of order `order`, with blocks of order `max_order` or less.
-  static Blocks of(int order, int max_order) {
+  static BlockSizes of(int order, int max_order) {
     const int max_border_rows = order >= min_order_with_border ? max_border : 0;
     int count = 1;
     while (count * max_order + max_border_rows < order) count *= 2;
@@ -52,29 +52,29 @@ struct Blocks {
 };
 
 /// The schedule of one inversion: block orders and the thresholds between kernels.
-struct Schedule {
-  static constexpr int never = 1 << 30;  ///< a threshold that no size reaches
-  Blocks blocks{/*order=*/64, /*border=*/0};
+struct InversionSchedule {
+  static constexpr int unreachable_threshold = 1 << 30;  ///< a threshold that no size reaches
+  BlockSizes blocks{/*order=*/64, /*border=*/0};
   /// The largest order of the inverses X and Y for which level_products.cuh computes their products. For a
   /// single pair, the limit is max_kernel_half^2 elements of C.
-  int max_kernel_half = never;
+  int max_kernel_half = unreachable_threshold;
   /// The smallest number of 64 x 64 tiles for which level_products.cuh uses them instead of 32 x 32 tiles.
-  int min_64_tiles = never;
+  int min_64_tiles = unreachable_threshold;
   int strip_width = 0;  ///< rows or columns of C per product of the vendor's library
   /// The smallest number of 64 x 64 tiles of a product in double for which large_tiles.cuh computes it.
-  int min_tiles_for_large = never;
+  int min_tiles_for_large = unreachable_threshold;
   /// The smallest number of 128 x 128 tiles for which large_tiles.cuh uses them instead of 64 x 64 tiles.
   int min_128_tiles = 0;
   int min_split_k = min_split_k_of_level;  ///< smallest k for which two thread blocks may share a large tile
-  int min_tiles_for_large_split = never;   ///< min_tiles_for_large if k >= min_split_k
+  int min_tiles_for_large_split = unreachable_threshold;  ///< min_tiles_for_large if k >= min_split_k
 
   /// Returns the schedule for one matrix, the fastest one on an H100.
   template <class T>
-  static Schedule of(const Context& context, int order) {
+  static InversionSchedule of(const Context& context, int order) {
     // A diagonal block of order 96 must fit in a thread block's shared memory.
     const bool has_room_for_96 = simt::max_shared_bytes(context) >= sizeof(chain::SharedTriangle<T, 96>);
-    Schedule result;
-    result.blocks = Blocks::of(order, has_room_for_96 ? 96 : 64);
+    InversionSchedule result;
+    result.blocks = BlockSizes::of(order, has_room_for_96 ? 96 : 64);
     if (sizeof(T) == sizeof(double) && supports_large_tiles(context)) {
       result.min_tiles_for_large = 80;
       result.min_128_tiles = min_large_tiles_of_level;
@@ -88,8 +88,8 @@ struct Schedule {
   }
 
   /// Returns the schedule for several matrices: level_products.cuh computes all products.
-  static Schedule of_several(int order) {
-    Schedule result;
+  static InversionSchedule of_several(int order) {
+    InversionSchedule result;
     result.max_kernel_half = result.strip_width = order;
     result.min_64_tiles = 264;
     return result;
@@ -106,10 +106,10 @@ class TriangleInverse {
   /// product_elements(order) elements per triangle
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products)
       : TriangleInverse(context, a, order, products,
-                        a.count == 1 ? Schedule::of<T>(context, static_cast<int>(order))
-                                     : Schedule::of_several(static_cast<int>(order))) {}
+                        a.count == 1 ? InversionSchedule::of<T>(context, static_cast<int>(order))
+                                     : InversionSchedule::of_several(static_cast<int>(order))) {}
   TriangleInverse(Context& context, const Triangle<T>& a, std::int64_t order, T* products,
-                  const Schedule& schedule)
+                  const InversionSchedule& schedule)
       : context_(context), a_(a), order_(static_cast<int>(order)), products_(products), schedule_(schedule) {}
 
   /// Writes the inverse to x (order x order), with zeros in the other triangle. The inverses of several
@@ -318,7 +318,7 @@ class TriangleInverse {
   Triangle<T> a_;
   int order_;
   T* products_;
-  Schedule schedule_;
+  InversionSchedule schedule_;
   T* x_ = nullptr;
   std::int64_t ldx_ = 0;
   const T* source_ = nullptr;  // the matrix from which levels read their blocks L: the triangle, or x_

@@ -75,7 +75,7 @@ Method by_levels() {
   method.answer = AnswerIn::x;
   method.overwrites = false;
   method.workspace_bytes = [](const Shape& shape, const Parameters&, std::size_t element_bytes) {
-    return workspace_piece(levels::workspace_elements(shape.n), element_bytes);
+    return aligned_workspace_bytes(levels::workspace_elements(shape.n), element_bytes);
   };
   return portable(std::move(method), GAUSSWEEP_ENTRIES(trtri_levels));
 }

@@ -22,8 +22,8 @@ cublasDiagType_t cublas(Diagonal diagonal) {
 
 /// Computes trtri with cuSOLVER's generic function, because cuSOLVER has no versions for float (S) and double
 /// (D).
-void trtri_any(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
-               void* a, std::int64_t lda, int* info) {
+void trtri_of_type(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, cudaDataType type,
+                   void* a, std::int64_t lda, int* info) {
   std::size_t device_bytes = 0;
   std::size_t host_bytes = 0;
   GAUSSWEEP_CUSOLVER(cusolverDnXtrtri_bufferSize(handles.solver(), cublas(uplo), cublas(diagonal), n, type, a,
@@ -200,11 +200,11 @@ void potri(VendorHandles& handles, Uplo uplo, std::int64_t n, double* a, std::in
 
 void trtri(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda,
            int* info) {
-  trtri_any(handles, uplo, diagonal, n, CUDA_R_32F, a, lda, info);
+  trtri_of_type(handles, uplo, diagonal, n, CUDA_R_32F, a, lda, info);
 }
 void trtri(VendorHandles& handles, Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda,
            int* info) {
-  trtri_any(handles, uplo, diagonal, n, CUDA_R_64F, a, lda, info);
+  trtri_of_type(handles, uplo, diagonal, n, CUDA_R_64F, a, lda, info);
 }
 
 }  // namespace gaussweep::vendor

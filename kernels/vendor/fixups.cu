@@ -11,28 +11,28 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int no_zero = 0x7fffffff;  ///< the initial value of an atomicMin, larger than any index
+constexpr int no_zero_pivot = 0x7fffffff;  ///< the initial value of an atomicMin, larger than any index
 
 /// Sets *info to the first i (from 1) with a(i, i) = 0. It uses one thread block, so that no second launch is
 /// needed to combine results.
 template <class T>
 __global__ void zero_diagonal_kernel(MatrixView<T> a, int* info) {
   __shared__ int first;
-  if (threadIdx.x == 0) first = no_zero;
+  if (threadIdx.x == 0) first = no_zero_pivot;
   __syncthreads();
   for (std::int64_t i = threadIdx.x; i < a.rows; i += blockDim.x) {
     if (a.data[i + i * a.ld] == T(0)) atomicMin(&first, static_cast<int>(i + 1));
   }
   __syncthreads();
-  if (threadIdx.x == 0 && first != no_zero) *info = first;
+  if (threadIdx.x == 0 && first != no_zero_pivot) *info = first;
 }
 
 /// The row and column of element k (in memory order) in a grid-stride loop over a matrix.
-struct Position {
+struct ElementPosition {
   std::int64_t i, j;
 };
 template <class T>
-__device__ __forceinline__ Position position_of(const MatrixView<T>& a, std::int64_t k) {
+__device__ __forceinline__ ElementPosition position_of(const MatrixView<T>& a, std::int64_t k) {
   return {k % a.rows, k / a.rows};
 }
 
@@ -72,7 +72,7 @@ __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
 template <class T>
 __global__ void identity_kernel(MatrixView<T> a) {
   for (std::int64_t k = first_index(); k < a.rows * a.cols; k += index_step()) {
-    const Position p = position_of(a, k);
+    const ElementPosition p = position_of(a, k);
     a.data[p.i + p.j * a.ld] = p.i == p.j ? T(1) : T(0);
   }
 }

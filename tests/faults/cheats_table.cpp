@@ -47,7 +47,7 @@ std::vector<Method> cheats() {
       cheat("gemm", "direct", "cheat_keeps_in_workspace", "keeps its answer in its workspace",
             GAUSSWEEP_ENTRIES(cheat_keeps_in_workspace));
   in_workspace.workspace_bytes = [](const Shape& s, const Parameters&, std::size_t element) {
-    return workspace_piece(s.m * s.n, element);
+    return aligned_workspace_bytes(s.m * s.n, element);
   };
   return {
       std::move(in_workspace),

@@ -11,7 +11,7 @@ GAUSSWEEP_DECLARE_PORTABLE(fault_good_kernel)
 namespace gaussweep::faults {
 namespace {
 
-Method row(const char* variant, const char* summary, Entry cuda, Entry emulated) {
+Method row(const char* variant, const char* summary, EntryPoints cuda, EntryPoints emulated) {
   Method method;
   method.problem = Problem::named("gesv");
   method.variant = variant;
@@ -32,7 +32,7 @@ std::vector<Method> device_methods() {
           GAUSSWEEP_ENTRY(emulated, fault_endless_kernel)),
       row("fault_illegal_address", "writes where nothing is", GAUSSWEEP_CUDA_ENTRY(fault_illegal_address),
           GAUSSWEEP_ENTRY(emulated, fault_illegal_address)),
-      row("fault_barrier", "a barrier that half of the threads miss", Entry{},
+      row("fault_barrier", "a barrier that half of the threads miss", EntryPoints{},
           GAUSSWEEP_ENTRY(emulated, fault_barrier)),
       row("fault_device_memory", "allocates beyond memory", GAUSSWEEP_CUDA_ENTRY(fault_device_memory),
           GAUSSWEEP_ENTRY(emulated, fault_device_memory)),

@@ -95,7 +95,7 @@ void dies_once(Context&, Operands<T>& op, const Parameters&) {
   solve(op);
 }
 
-Method row(const char* variant, const char* summary, Entry entry) {
+Method row(const char* variant, const char* summary, EntryPoints entry) {
   Method method;
   method.problem = Problem::named("gesv");
   method.variant = variant;

@@ -23,7 +23,7 @@ std::vector<T> elements(Device& device, const Staging<T>& staging, std::int64_t 
   std::vector<std::byte> bytes(staging.pristine().bytes());
   device.to_host(bytes.data(), staging.pristine().data(), bytes.size());
   std::vector<T> all;
-  const auto add = [&](const Strided<T>& view, std::int64_t cols) {
+  const auto add = [&](const StridedView<T>& view, std::int64_t cols) {
     const auto offset = reinterpret_cast<const std::byte*>(view.data) -
                         static_cast<const std::byte*>(staging.pristine().data());
     const T* const data = reinterpret_cast<const T*>(bytes.data() + offset);

@@ -302,20 +302,20 @@ TYPED_TEST(BlockChain, AWaitTimesOut) {
   const DeviceArray<int> info(*this->device, 1);
   const ChainWorkspace layout(s.n, 1, sizeof(T), false);
   const DeviceArray<unsigned char> memory(*this->device, std::vector<unsigned char>(layout.bytes(), 0xff));
-  const DeviceArray<chain::GroupCounters> control(
+  const DeviceArray<chain::GroupCounters> counters(
       *this->device, {chain::GroupCounters{0, 0, chain::unset_counter,
-                                           chain::unset_counter}});  // ticket 0 is taken and "done"
+                                           chain::unset_counter}});  // ticket 0 is taken and finished_items
   chain::LaunchArguments<T> work{};
   work.n = s.n;
   work.nrhs = 1;
-  work.blocks = 4;
+  work.block_rows = 4;
   work.sweeps = 1;
   work.a = a.data();
   work.ld = s.ld;
   work.b = b.data();
   work.ldb = s.n;
   work.sweep[0] = {true, false, nullptr, reinterpret_cast<T*>(memory.data() + layout.segments(0)), true};
-  work.control = control.data();
+  work.counters = counters.data();
   work.info = info.data();
   work.max_polls = 5000;
   simt::launch(this->context, chain::solve_chain<T, 1, 2, false>, dim3(3), dim3(chain::threads), 0, work);

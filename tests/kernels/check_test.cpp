@@ -268,9 +268,9 @@ TYPED_TEST(Check, InversesMayBeRightFromEitherSide) {
 
 // The verification computes I - X A, too, if the error of I - A X exceeds 32 u (small orders: a ratio of 1).
 TEST(Inverse, OtherSideIsComputedBeyond32Roundoffs) {
-  EXPECT_EQ(second_side_threshold(1), 1);
-  EXPECT_EQ(second_side_threshold(32), 1);
-  EXPECT_EQ(second_side_threshold(64), 0.5);
+  EXPECT_EQ(other_side_threshold(1), 1);
+  EXPECT_EQ(other_side_threshold(32), 1);
+  EXPECT_EQ(other_side_threshold(64), 0.5);
 }
 
 // [1 2; 3 4] (1, 1) = (3, 7); with C = (3, 8): 1 / (sqrt(30) sqrt(2)).
@@ -385,15 +385,15 @@ TEST(Norms, ByHand) {
   EXPECT_EQ(one_norm(a).value(), 11);
   EXPECT_EQ(infinity_norm(a).value(), 12);
   EXPECT_DOUBLE_EQ(frobenius_norm(a).value(), std::sqrt(91));
-  EXPECT_EQ(one_norm(a, Part::lower).value(), 4);
-  EXPECT_EQ(infinity_norm(a, Part::lower).value(), 6);
-  EXPECT_EQ(one_norm(a, Part::upper).value(), 11);
+  EXPECT_EQ(one_norm(a, MatrixPart::lower).value(), 4);
+  EXPECT_EQ(infinity_norm(a, MatrixPart::lower).value(), 6);
+  EXPECT_EQ(one_norm(a, MatrixPart::upper).value(), 11);
   a(1, 0) = NAN;
   EXPECT_TRUE(std::isnan(max_norm(a)));
   EXPECT_TRUE(std::isnan(one_norm(a).value()));
   EXPECT_TRUE(std::isnan(infinity_norm(a).value()));
   EXPECT_TRUE(std::isnan(frobenius_norm(a).value()));
-  EXPECT_FALSE(std::isnan(max_norm(a, Part::upper)));
+  EXPECT_FALSE(std::isnan(max_norm(a, MatrixPart::upper)));
   a.data = {1e300, 1e300, 1e300, 1e300, 0, 0};
   EXPECT_DOUBLE_EQ(frobenius_norm(a).value(), 2e300);
 }

@@ -97,7 +97,7 @@ TEST(Parameters, RejectUndeclaredNamesAndOtherTypes) {
 
 TEST(Workspace, PiecesAreAlignedAndStayWithinTheSize) {
   std::vector<std::byte> memory(1024);
-  Workspace workspace(memory.data(), workspace_piece(3, 4) + workspace_piece(33, 8));
+  Workspace workspace(memory.data(), aligned_workspace_bytes(3, 4) + aligned_workspace_bytes(33, 8));
   EXPECT_EQ(static_cast<void*>(workspace.take<float>(3)), memory.data());
   EXPECT_EQ(static_cast<void*>(workspace.take<double>(33)), memory.data() + 256);
   EXPECT_NE(workspace.take<char>(0), nullptr);

@@ -38,7 +38,7 @@ class OnDevice {
 
  private:
   Buffer buffer_;
-  Strided<T> layout_;
+  StridedView<T> layout_;
 };
 
 /// Backend and precision of a test.
@@ -62,7 +62,7 @@ class DeviceDifference : public testing::Test {
   }
 
   /// Compares norms and differences of x and y in all layouts. @return the CPU's result
-  ElementDifference compare(const HostMatrix<T>& x, const HostMatrix<T>& y, Part part,
+  ElementDifference compare(const HostMatrix<T>& x, const HostMatrix<T>& y, MatrixPart part,
                             const std::string& comparison) {
     HostReductions<T> on_host;
     const double x_norm = on_host.max_norm(x, part), y_norm = on_host.max_norm(y, part);
@@ -90,9 +90,10 @@ class DeviceDifference : public testing::Test {
 };
 TYPED_TEST_SUITE_P(DeviceDifference);
 
-constexpr Part every_part[] = {Part::all, Part::lower, Part::upper};
+constexpr MatrixPart every_part[] = {MatrixPart::all, MatrixPart::lower, MatrixPart::upper};
 
-inline std::string matrix_description(const char* kind, std::int64_t rows, std::int64_t cols, Part part) {
+inline std::string matrix_description(const char* kind, std::int64_t rows, std::int64_t cols,
+                                      MatrixPart part) {
   return std::string(kind) + ", " + std::to_string(rows) + " x " + std::to_string(cols) + ", part " +
          std::to_string(static_cast<int>(part));
 }
@@ -145,7 +146,7 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
   for (const Kind& kind : kinds) {
     for (const auto& [rows, cols] : sizes_to_compare()) {
       const HostMatrix<T> y = drawn<T>(kind, rows, cols, ++seed), x = drawn<T>(kind, rows, cols, ++seed, &y);
-      for (const Part part : every_part) {
+      for (const MatrixPart part : every_part) {
         const ElementDifference found =
             this->compare(x, y, part, matrix_description(kind.name, rows, cols, part));
         if (rows == cols && rows > 30) {
@@ -166,8 +167,8 @@ TYPED_TEST_P(DeviceDifference, SumsInTheCpusOrder) {
     HostMatrix<T> x_reversed = x, y_reversed = y;
     std::reverse(x_reversed.data.begin(), x_reversed.data.end());
     std::reverse(y_reversed.data.begin(), y_reversed.data.end());
-    const ElementDifference found = this->compare(x, y, Part::all, "in order");
-    const ElementDifference reversed = this->compare(x_reversed, y_reversed, Part::all, "reversed");
+    const ElementDifference found = this->compare(x, y, MatrixPart::all, "in order");
+    const ElementDifference reversed = this->compare(x_reversed, y_reversed, MatrixPart::all, "reversed");
     EXPECT_EQ(found.largest, reversed.largest);
     EXPECT_NE(found.mean_relative, reversed.mean_relative);
     EXPECT_NE(found.mean_absolute, reversed.mean_absolute);
@@ -188,7 +189,7 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForExtremeElements) {
     }
   }
   const bool is_double = std::is_same_v<T, double>;
-  for (const Part part : every_part) {
+  for (const MatrixPart part : every_part) {
     const ElementDifference found =
         this->compare(x, y, part, matrix_description("extreme", count, count, part));
     EXPECT_EQ(found.largest, 2);  // |huge - (-huge)| / huge
@@ -201,7 +202,7 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpusForExtremeElements) {
       HostMatrix<T> one(1, 1), other(1, 1);
       one(0, 0) = x(i, j);
       other(0, 0) = y(i, j);
-      const ElementDifference found = this->compare(one, other, Part::all, "one element");
+      const ElementDifference found = this->compare(one, other, MatrixPart::all, "one element");
       EXPECT_EQ(std::isnan(found.largest_relative), y(i, j) == 0);
     }
   }
@@ -219,7 +220,7 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
           HostMatrix<T> a = finite;
           a.data[static_cast<std::size_t>(at)] = bad;
           if (both) a.data[static_cast<std::size_t>(rows * cols - 1 - at)] = inf;
-          for (const Part part : every_part) {
+          for (const MatrixPart part : every_part) {
             const double expected = max_norm(a, part);
             ++(std::isnan(expected) ? nan_norms : std::isinf(expected) ? infinite_norms : finite_norms);
             for (const StorageOrder order : {StorageOrder::by_columns, StorageOrder::by_rows}) {
@@ -339,15 +340,15 @@ TYPED_TEST_P(DeviceDifference, UploadsHostDataAndRefusesMissingData) {
   const auto on_device = device_reductions<T>(*this->context);
   HostReductions<T> on_host;
   const double x_norm = max_norm(x), y_norm = max_norm(y);
-  const ElementDifference found = on_device->element_difference(x, y, Part::all, x_norm, y_norm);
+  const ElementDifference found = on_device->element_difference(x, y, MatrixPart::all, x_norm, y_norm);
   EXPECT_TRUE(same_number(found.mean_relative,
-                          on_host.element_difference(x, y, Part::all, x_norm, y_norm).mean_relative));
+                          on_host.element_difference(x, y, MatrixPart::all, x_norm, y_norm).mean_relative));
   for (Reductions<T>* reductions : {on_device.get(), static_cast<Reductions<T>*>(&on_host)}) {
-    EXPECT_THROW(reductions->max_norm(without_data, Part::all), std::invalid_argument);
-    EXPECT_THROW(reductions->first_not_finite(without_data, Part::all), std::invalid_argument);
-    EXPECT_THROW(reductions->element_difference(without_data, y, Part::all, 1, y_norm),
+    EXPECT_THROW(reductions->max_norm(without_data, MatrixPart::all), std::invalid_argument);
+    EXPECT_THROW(reductions->first_not_finite(without_data, MatrixPart::all), std::invalid_argument);
+    EXPECT_THROW(reductions->element_difference(without_data, y, MatrixPart::all, 1, y_norm),
                  std::invalid_argument);
-    EXPECT_THROW(reductions->element_difference(x, without_data, Part::all, x_norm, 1),
+    EXPECT_THROW(reductions->element_difference(x, without_data, MatrixPart::all, x_norm, 1),
                  std::invalid_argument);
   }
 }
@@ -362,13 +363,13 @@ TYPED_TEST_P(DeviceDifference, ComparesSmallReleasedDataOnTheDevice) {
       small_on_host(device_reductions<T>(*this->context, {first.copy(), second.copy()}), 100);
   const double x_norm = max_norm(x), y_norm = max_norm(y);
   const HostMatrix<T>&device_x = first.released.x, &device_y = second.released.x;
-  EXPECT_EQ(reductions->max_norm(device_x, Part::all), x_norm);
-  EXPECT_EQ(reductions->first_not_finite(device_x, Part::all), std::nullopt);
-  const double expected = element_difference(x, y, Part::all, x_norm, y_norm).mean_relative;
+  EXPECT_EQ(reductions->max_norm(device_x, MatrixPart::all), x_norm);
+  EXPECT_EQ(reductions->first_not_finite(device_x, MatrixPart::all), std::nullopt);
+  const double expected = element_difference(x, y, MatrixPart::all, x_norm, y_norm).mean_relative;
   for (const auto& [first_answer, other] :
        {std::pair{&x, &y}, {&x, &device_y}, {&device_x, &y}, {&device_x, &device_y}}) {
     const ElementDifference found =
-        reductions->element_difference(*first_answer, *other, Part::all, x_norm, y_norm);
+        reductions->element_difference(*first_answer, *other, MatrixPart::all, x_norm, y_norm);
     EXPECT_TRUE(same_number(found.mean_relative, expected));
   }
 }

@@ -85,7 +85,7 @@ TEST_P(HalfBlocks, EqualAWholeProduct) {
     return values;
   };
   const std::vector<float> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
-  const halves::Capacity capacity = halves::capacity_for(m, n, k, inner, halves::padded(m) * 16);
+  const halves::WorkspaceCapacity capacity = halves::capacity_for(m, n, k, inner, halves::padded(m) * 16);
   const std::size_t bytes = halves::bytes_of(capacity);
   DeviceArray<float> device_a(context.device, a), device_b(context.device, b), device_c(context.device, c);
   DeviceArray<unsigned char> memory(context.device, std::vector<unsigned char>(bytes + 256, 0xff));
@@ -118,7 +118,7 @@ TEST(HalfLu, UsesHalvesOnlyForLargeProducts) {
 TEST(HalfLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
     for (const bool solved : {false, true}) {
-      const halves::Capacity capacity = halves::capacity_of_lu(n, 512, solved);
+      const halves::WorkspaceCapacity capacity = halves::capacity_of_lu(n, 512, solved);
       for (std::int64_t k = 32; k < n; k *= 2) {
         const std::int64_t m = halves::padded(n - k), slice = 3 * std::min<std::int64_t>(k, 512);
         EXPECT_LE(m * slice, capacity.left) << n << ", " << k;

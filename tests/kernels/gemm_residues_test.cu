@@ -116,7 +116,7 @@ TEST_P(ResidueBlocks, EqualAWholeProduct) {
     return values;
   };
   const std::vector<double> a = random(lda * k), b = random(ldb * n), c = random(ldc * n);
-  residues::Capacity capacity = residues::capacity_for(m, 16, k, moduli);
+  residues::WorkspaceCapacity capacity = residues::capacity_for(m, 16, k, moduli);
   capacity.exponents = m + n;
   const std::size_t bytes = residues::bytes_of(capacity);
   DeviceArray<double> device_a(context.device, a), device_b(context.device, b), device_c(context.device, c);
@@ -124,7 +124,7 @@ TEST_P(ResidueBlocks, EqualAWholeProduct) {
   Workspace workspace(memory.data(), bytes + 256);
   residues::ResidueProducts<double> products(context, capacity, workspace);
   ASSERT_EQ(products.multiply(moduli, {device_a.data(), m, k, lda}, {device_b.data(), k, n, ldb},
-                              {device_c.data(), m, n, ldc}, residues::Output::subtracted),
+                              {device_c.data(), m, n, ldc}, residues::ProductUse::subtracted),
             moduli);
   const std::vector<double> seen = device_c.values();
   for (int j = 0; j < n; ++j) {
@@ -152,7 +152,7 @@ TEST(GemmResidues, AreFasterOnlyForLargeProducts) {
 
 TEST(ResidueLu, RoomSufficesForEveryProduct) {
   for (const std::int64_t n : {33, 1000, 2100, 33000, 65536}) {
-    const residues::Capacity capacity = gaussweep::lu::residue_capacity(n, 15);
+    const residues::WorkspaceCapacity capacity = gaussweep::lu::residue_capacity(n, 15);
     for (std::int64_t k = 32; k < n; k *= 2) {
       const std::int64_t m = residues::padded(n - k), padded_k = residues::padded_k(k);
       EXPECT_LE(15 * m * padded_k, capacity.left) << n << ", " << k;

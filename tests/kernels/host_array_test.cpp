@@ -66,7 +66,7 @@ class LargeElements : public testing::Test {
     return HostArray<double>::uninitialized(elements);
   }
   LargeBlocks& blocks = LargeBlocks::of_process();
-  ~LargeElements() override { blocks.keep_none(); }
+  ~LargeElements() override { blocks.keep_no_blocks(); }
 };
 
 TEST_F(LargeElements, AreFreedByDefault) {

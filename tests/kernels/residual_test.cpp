@@ -9,7 +9,8 @@ namespace {
 
 /// Returns random elements of either sign from 2^-spread to 1, and zeros; NaN outside the triangle.
 template <class T>
-HostMatrix<T> random_matrix(std::int64_t rows, std::int64_t cols, Part part, int spread, unsigned seed) {
+HostMatrix<T> random_matrix(std::int64_t rows, std::int64_t cols, MatrixPart part, int spread,
+                            unsigned seed) {
   std::mt19937 generator(seed);
   HostMatrix<T> a(rows, cols);
   for (T& value : a.data) {
@@ -34,9 +35,9 @@ TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
     HostMatrix<T> c(n, n);
     for (std::int64_t k = 0; k < n * n; ++k)
       c.data[static_cast<std::size_t>(k)] = k % (n + 1) == 0 ? 1 : 0.25;
-    const Target<T> target{&c};
-    for (const Part left_part : {Part::all, Part::lower, Part::upper}) {
-      for (const Part right_part : {Part::all, Part::lower, Part::upper}) {
+    const ResidualTarget<T> target{&c};
+    for (const MatrixPart left_part : {MatrixPart::all, MatrixPart::lower, MatrixPart::upper}) {
+      for (const MatrixPart right_part : {MatrixPart::all, MatrixPart::lower, MatrixPart::upper}) {
         const int spread = n == 65 ? 40 : 2;
         const auto a = random_matrix<T>(n, n, left_part, spread, 1);
         const auto b = random_matrix<T>(n, n, right_part, spread, 2);
@@ -65,13 +66,13 @@ TYPED_TEST(Residual, IsWithinItsBoundOfTheExactOne) {
 
 TYPED_TEST(Residual, TransposedAndRectangularFactors) {
   using T = TypeParam;
-  const auto a = random_matrix<T>(70, 3, Part::all, 2, 1);
-  const auto b = random_matrix<T>(70, 5, Part::all, 2, 2);
+  const auto a = random_matrix<T>(70, 3, MatrixPart::all, 2, 1);
+  const auto b = random_matrix<T>(70, 5, MatrixPart::all, 2, 2);
   Operand<T> left(a);
   left.transposed = true;  // A^T B is 3 x 5
   const HostMatrix<T> zero(3, 5);
   const auto columns =
-      residual_columns(ProductOperands<T>{left, Operand<T>(b)}, Target<T>{&zero}, Measure::largest);
+      residual_columns(ProductOperands<T>{left, Operand<T>(b)}, ResidualTarget<T>{&zero}, Measure::largest);
   ASSERT_EQ(columns.size(), 5u);
   double largest = 0;
   for (int i = 0; i < 3; ++i) {
@@ -85,8 +86,8 @@ TYPED_TEST(Residual, TransposedAndRectangularFactors) {
 /// At ordinary exponents the residual is summed in plain double. Scaled operands must give the same bits.
 TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
   constexpr std::int64_t n = 70;
-  const auto a = random_matrix<double>(n, n, Part::all, 40, 1),
-             b = random_matrix<double>(n, n, Part::lower, 40, 2);
+  const auto a = random_matrix<double>(n, n, MatrixPart::all, 40, 1),
+             b = random_matrix<double>(n, n, MatrixPart::lower, 40, 2);
   HostMatrix<double> c(n, n);
   for (std::int64_t i = 0; i < n; ++i) {
     c(i, i) = 1.25;
@@ -98,12 +99,12 @@ TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
   };
   for (const Measure measure : {Measure::sum, Measure::largest}) {
     const auto plain = residual_columns(
-        ProductOperands<double>{Operand<double>(a), Operand<double>(b, Part::lower)}, {&c}, measure);
+        ProductOperands<double>{Operand<double>(a), Operand<double>(b, MatrixPart::lower)}, {&c}, measure);
     for (const int exponent : {-700, -300, 300, 700}) {
       const auto scaled_a = times(a, exponent), scaled_c = times(c, exponent);
       const auto extreme = residual_columns(
-          ProductOperands<double>{Operand<double>(scaled_a), Operand<double>(b, Part::lower)}, {&scaled_c},
-          measure);
+          ProductOperands<double>{Operand<double>(scaled_a), Operand<double>(b, MatrixPart::lower)},
+          {&scaled_c}, measure);
       for (std::size_t j = 0; j < plain.size(); ++j) {
         EXPECT_EQ(extreme[j].value.mantissa, plain[j].value.mantissa) << j;
         EXPECT_EQ(extreme[j].value.exponent, plain[j].value.exponent + exponent) << j;
@@ -114,7 +115,7 @@ TEST(ResidualInDouble, HasTheSameBitsAtExtremeExponents) {
 }
 
 // Every processor must give the same verdict.
-TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
+TEST(TileSums, HasTheSameBitsWithAndWithoutVectors) {
   using namespace tiles;
   std::mt19937 generator(3);
   const auto filled = [&](std::size_t count) {
@@ -123,18 +124,19 @@ TEST(Tile, HasTheSameBitsWithAndWithoutVectors) {
       value = std::ldexp(generator() / 0x1p31 - 1, -static_cast<int>(generator() % 60));
     return data;
   };
-  const auto left = filled(edge * depth * 2), right = filled(edge * depth * 3);
+  const auto left = filled(tile_edge * tile_depth * 2), right = filled(tile_edge * tile_depth * 3);
   for (const auto products : {split_products, plain_products}) {
     const auto tile_by = [&](int lanes) {
-      auto tile = std::make_unique<Tile>();
+      auto tile = std::make_unique<TileSums>();
       for (int repeat = 0; repeat < 3; ++repeat)
-        products(lanes)(left.data(), right.data(), edge / group_rows, edge / group_cols, *tile);
+        products(lanes)(left.data(), right.data(), tile_edge / microtile_rows, tile_edge / microtile_cols,
+                        *tile);
       return tile;
     };
     const auto scalar_tile = tile_by(1);
     EXPECT_NE(scalar_tile->high[5], 0);
     for (const int lanes : {4, 8})
-      EXPECT_EQ(std::memcmp(tile_by(lanes).get(), scalar_tile.get(), sizeof(Tile)), 0);
+      EXPECT_EQ(std::memcmp(tile_by(lanes).get(), scalar_tile.get(), sizeof(TileSums)), 0);
   }
 }
 

@@ -203,7 +203,7 @@ TYPED_TEST(StagingOf, ReusesTheInputsOfTheLastTrial) {
         const Shape shape{n, n, n, 5, Uplo::lower};
         Staging<T> left(*this->device, first, {}, shape, 1);
         left.upload(counted_inputs<T>(first, shape));
-        Resident<T> resident = left.release_inputs();
+        ResidentInputs<T> resident = left.release_inputs();
         ASSERT_TRUE(resident.has_a());
         const void* const memory = resident.memory.data();
         const bool has_b = first.problem == gesv;
@@ -245,7 +245,7 @@ TYPED_TEST(StagingOf, UploadsMissingRightHandSides) {
     second.b = counted<T>(9, 2, 7000);
     Staging<T> left(*this->device, method, {}, shape, 1);
     left.upload(first);
-    Resident<T> resident = left.release_inputs();
+    ResidentInputs<T> resident = left.release_inputs();
     resident.b = {};
     Staging<T> staging(*this->device, method, {}, shape, 1, std::move(resident));
     EXPECT_FALSE(staging.has_resident_inputs());

@@ -1,5 +1,5 @@
-/// Tests the inverse of a triangle level by level (kernels/trtri/levels.cuh) with several levels::Schedule,
-/// whose first members are {{block order, border}, max_kernel_half, …}.
+/// Tests the inverse of a triangle level by level (kernels/trtri/levels.cuh) with several
+/// levels::InversionSchedule, whose first members are {{block order, border}, max_kernel_half, …}.
 
 #include "kernels/trtri/levels.cuh"
 #include "tests/kernels/simt_testing.hpp"
@@ -46,7 +46,7 @@ double ratio(const std::vector<T>& a, int lda, const std::vector<T>& x, int ldx,
 
 template <class T>
 void check_inverse(Context& context, int n, int order, bool lower, bool unit,
-                   const levels::Schedule& schedule, int padding = 3) {
+                   const levels::InversionSchedule& schedule, int padding = 3) {
   SCOPED_TRACE(testing::Message() << "n = " << n << " of " << order << (lower ? ", lower" : ", upper")
                                   << (unit ? ", unit" : ""));
   const int lda = n + padding;
@@ -76,7 +76,7 @@ void check_inverse(Context& context, int n, int order, bool lower, bool unit,
 /// Tests orders with and without a smaller last pair of blocks, with whole and partial blocks, with and
 /// without padding by an identity.
 template <class T>
-void check_orders(Context& context, const levels::Schedule& schedule) {
+void check_orders(Context& context, const levels::InversionSchedule& schedule) {
   for (const int n : {64, 128, 192, 300}) {
     for (const bool lower : {true, false}) {
       const int order = static_cast<int>(levels::padded_order(n));
@@ -107,26 +107,26 @@ TEST(TrtriLevelsBlocks, BlocksGiveFewLevelsWithNearlyEqualHalves) {
                                          {3001, 96, 0},
                                          {5001, 80, 0},
                                          {8193, 64, 1}}) {
-    const levels::Blocks blocks = levels::Blocks::of(n, 96);
+    const levels::BlockSizes blocks = levels::BlockSizes::of(n, 96);
     EXPECT_EQ(blocks.order, order) << n;
     EXPECT_EQ(blocks.border, border) << n;
   }
-  EXPECT_EQ(levels::Blocks::of(96, 64).order, 48);
+  EXPECT_EQ(levels::BlockSizes::of(96, 64).order, 48);
 }
 
 TEST_P(TrtriLevels, SmallTiles) {
-  check_orders<double>(context, levels::Schedule::of<double>(context, 300));
-  check_orders<float>(context, levels::Schedule::of<float>(context, 300));
+  check_orders<double>(context, levels::InversionSchedule::of<double>(context, 300));
+  check_orders<float>(context, levels::InversionSchedule::of<float>(context, 300));
   for (const int n : {1, 2, 63, 65, 97, 161, 281, 385}) {
     for (const bool lower : {true, false}) {
-      check_inverse<double>(context, n, n, lower, false, levels::Schedule::of<double>(context, n));
-      check_inverse<float>(context, n, n, lower, true, levels::Schedule::of<float>(context, n));
+      check_inverse<double>(context, n, n, lower, false, levels::InversionSchedule::of<double>(context, n));
+      check_inverse<float>(context, n, n, lower, true, levels::InversionSchedule::of<float>(context, n));
     }
   }
 }
 
 TEST_P(TrtriLevels, TilesOf64) {
-  const levels::Schedule schedule{{64, 0}, 512, 1, 512, 1 << 30, 0};
+  const levels::InversionSchedule schedule{{64, 0}, 512, 1, 512, 1 << 30, 0};
   check_orders<double>(context, schedule);
   check_orders<float>(context, schedule);
   for (const bool lower : {true, false}) {
@@ -162,7 +162,7 @@ TEST_P(TrtriLevels, SharedLargeTiles) {
 TEST_P(TrtriLevels, RemaindersOfUpToSixteenRows) {
   for (const bool lower : {true, false}) {
     for (const int border : {1, 8, 9, 16}) {
-      const levels::Schedule schedule{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
+      const levels::InversionSchedule schedule{{64, border}, 512, 1 << 30, 512, 1 << 30, 0};
       check_inverse<double>(context, 256 + border, 256 + border, lower, false, schedule);
       check_inverse<float>(context, 256 + border, 256 + border, lower, border == 1, schedule);
     }
@@ -180,7 +180,7 @@ TEST_P(TrtriLevels, RemaindersOfUpToSixteenRows) {
 /// if `from_left`, must be as small as by substitution.
 template <class T>
 void check_hard_inverse(Context& context, int n, int order, bool from_left,
-                        const levels::Schedule& schedule) {
+                        const levels::InversionSchedule& schedule) {
   for (const bool lower : {true, false}) {
     SCOPED_TRACE(testing::Message() << "n = " << n << (lower ? ", lower" : ", upper")
                                     << (from_left ? ", from the left" : ""));
@@ -208,11 +208,13 @@ void check_hard_inverse(Context& context, int n, int order, bool from_left,
 }
 
 TEST_P(TrtriLevels, IllConditionedTriangles) {
-  levels::Schedule large;
+  levels::InversionSchedule large;
   large.min_tiles_for_large = 1;
   for (const bool from_left : {false, true}) {
-    check_hard_inverse<float>(context, 130, 144, from_left, levels::Schedule::of<float>(context, 144));
-    check_hard_inverse<double>(context, 97, 97, from_left, levels::Schedule::of<double>(context, 97));
+    check_hard_inverse<float>(context, 130, 144, from_left,
+                              levels::InversionSchedule::of<float>(context, 144));
+    check_hard_inverse<double>(context, 97, 97, from_left,
+                               levels::InversionSchedule::of<double>(context, 97));
     check_hard_inverse<double>(context, 136, 136, from_left, {{64, 0}, 0, 1, 64});
     check_hard_inverse<double>(context, 136, 136, from_left, {{64, 8}, 512});
     check_hard_inverse<double>(context, 136, 136, from_left, large);
@@ -221,7 +223,7 @@ TEST_P(TrtriLevels, IllConditionedTriangles) {
 
 TEST_P(TrtriLevels, StripsOfTheVendorsProducts) {
   for (const int block : {64, 72}) {
-    const levels::Schedule schedule{{block, 0}, 0, 1, 64, 1 << 30, 0};
+    const levels::InversionSchedule schedule{{block, 0}, 0, 1, 64, 1 << 30, 0};
     check_orders<double>(context, schedule);
     check_orders<float>(context, schedule);
     for (const bool lower : {true, false}) {  // the last of two pairs is smaller

@@ -212,7 +212,7 @@ std::array<Functions, sizeof...(rows)> functions(std::index_sequence<rows...> /*
 }
 
 /// Returns the functions for the precisions that the entry has.
-gaussweep_functions functions_of(const Entry& entry, const gaussweep_functions& all) {
+gaussweep_functions functions_of(const EntryPoints& entry, const gaussweep_functions& all) {
   return {entry.float32 ? all.float32 : nullptr, entry.float64 ? all.float64 : nullptr};
 }
 

@@ -25,15 +25,16 @@ double operands(const Shape& shape) {
 template <class T>
 Findings product_by_triangle(Reductions<T>& reductions, const Method& method, const Inputs<T>& inputs,
                              const Answer<T>& answer, double tolerance) {
-  const Part part = verifiers::part_of_a(method, inputs.shape);
+  const MatrixPart part = verifiers::part_of_a(method, inputs.shape);
   const WideNumber a_norm = reductions.infinity_norm(inputs.a, part);
   std::vector<verifiers::Scale> scales;
   for (const double largest : reductions.column_maxima(inputs.b)) {
     scales.push_back({a_norm * WideNumber(largest), a_norm * WideNumber(largest)});
   }
   return verifiers::verify_columns(
-      reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(inputs.b)}, Target<T>{&answer.x},
-      Measure::largest, scales, static_cast<double>(inputs.shape.n) * verifiers::unit_roundoff<T>, tolerance);
+      reductions, ProductOperands<T>{Operand<T>(inputs.a, part), Operand<T>(inputs.b)},
+      ResidualTarget<T>{&answer.x}, Measure::largest, scales,
+      static_cast<double>(inputs.shape.n) * verifiers::unit_roundoff<T>, tolerance);
 }
 
 ProblemRow problem_row() {
