@@ -110,7 +110,7 @@ Method row_of(const json& from) {
     const auto backend = json(name).get<Backend>();
     method.backends.push_back(backend);
     for (const Precision precision : precisions.get<std::vector<Precision>>()) {
-      Entry& entry = method.entry(backend);
+      EntryPoints& entry = method.entry(backend);
       if (precision == Precision::float32) {
         entry.float32 = never_run<float>();
       } else {

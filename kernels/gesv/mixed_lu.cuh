@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// The template argument `Factors` of Refinement (mixed_refinement.cuh) for a general matrix.
+/// The template argument `Factors` of GmresSolver (mixed_refinement.cuh) for a general matrix.
 template <class T>
 class LuFactors {
  public:

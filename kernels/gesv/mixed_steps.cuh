@@ -21,7 +21,7 @@ using namespace gaussweep::mixed;
 using DoubleBits = unsigned long long;
 
 /// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
-/// Largest start at 0.
+/// DoubleBits start at 0.
 struct MatrixMeasurements {
   double min_row_scale;                 ///< the smallest element of R
   DoubleBits norm_of_a;                 ///< max row sum of |A|

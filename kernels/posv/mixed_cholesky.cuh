@@ -137,7 +137,7 @@ static __global__ void __launch_bounds__(block_threads)
   atomic_max_of_warp(&result->off_diagonal, squares * factor * factor);
 }
 
-/// The Cholesky factors of R A C, with which Refinement (gesv/mixed_refinement.cuh) preconditions GMRES.
+/// The Cholesky factors of R A C, with which GmresSolver (gesv/mixed_refinement.cuh) preconditions GMRES.
 template <class T>
 class CholeskyFactors {
  public:
