@@ -14,15 +14,17 @@ namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 
 using gaussweep::verification::RatioTotals;
 
-/// A team of N neighbouring lanes of a warp verifies one system. The function lane_of returns the lane's
-/// index in its team, and mask_of returns the warp mask of the team's lanes.
-template <int N>
+/// A team of LanesPerSystem neighbouring lanes of a warp verifies one system. The function lane_of returns
+/// the lane's index in its team, and mask_of returns the warp mask of the team's lanes.
+template <int LanesPerSystem>
 __device__ __forceinline__ int lane_of() {
-  return static_cast<int>(threadIdx.x) % N;
+  return static_cast<int>(threadIdx.x) % LanesPerSystem;
 }
-template <int N>
+template <int LanesPerSystem>
 __device__ __forceinline__ unsigned mask_of() {
-  return N == 32 ? 0xffffffffu : ((1u << (N % 32)) - 1) << (threadIdx.x % 32 / N * N);
+  return LanesPerSystem == 32
+             ? 0xffffffffu
+             : ((1u << (LanesPerSystem % 32)) - 1) << (threadIdx.x % 32 / LanesPerSystem * LanesPerSystem);
 }
 
 /// Return the bits of a double, and the double with these bits. The bits of nonnegative numbers, read as
@@ -38,19 +40,20 @@ __device__ __forceinline__ double double_of(unsigned long long bits) {
   return value;
 }
 
-template <int N>
+template <int LanesPerSystem>
 __device__ __forceinline__ double sum_of_lanes(double value) {
   GAUSSWEEP_UNROLL
-  for (int offset = N / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(mask_of<N>(), value, offset);
+  for (int offset = LanesPerSystem / 2; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(mask_of<LanesPerSystem>(), value, offset);
   return value;
 }
 /// Returns the largest of nonnegative values; NaN if one is NaN, because its bits are the largest.
-template <int N>
+template <int LanesPerSystem>
 __device__ __forceinline__ double largest_of_lanes(double value) {
   unsigned long long bits = bits_of(value);
   GAUSSWEEP_UNROLL
-  for (int offset = N / 2; offset > 0; offset /= 2)
-    bits = max(bits, __shfl_xor_sync(mask_of<N>(), bits, offset));
+  for (int offset = LanesPerSystem / 2; offset > 0; offset /= 2)
+    bits = max(bits, __shfl_xor_sync(mask_of<LanesPerSystem>(), bits, offset));
   return double_of(bits);
 }
 

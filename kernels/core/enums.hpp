@@ -31,7 +31,7 @@ enum class Convergence { none, converged, stagnated, diverged, max_iterations };
 
 /// The names of an enum: `table` has the names of its values, in declaration order; `noun` names the enum
 /// itself in messages.
-template <class E>
+template <class Enum>
 struct EnumNames;
 
 template <>
@@ -75,28 +75,28 @@ struct EnumNames<Convergence> {
 };
 
 /// Returns the name of an enum value.
-template <class E, class = decltype(EnumNames<E>::table)>
-constexpr std::string_view to_string(E value) {
-  for (const auto& [key, name] : EnumNames<E>::table) {
+template <class Enum, class = decltype(EnumNames<Enum>::table)>
+constexpr std::string_view to_string(Enum value) {
+  for (const auto& [key, name] : EnumNames<Enum>::table) {
     if (key == value) return name;
   }
   return "?";
 }
 
 /// Returns the enum value with this name, or nullopt.
-template <class E>
-constexpr std::optional<E> from_string(std::string_view text) {
-  for (const auto& [key, name] : EnumNames<E>::table) {
+template <class Enum>
+constexpr std::optional<Enum> from_string(std::string_view text) {
+  for (const auto& [key, name] : EnumNames<Enum>::table) {
     if (name == text) return key;
   }
   return std::nullopt;
 }
 
 /// Returns all names of an enum, separated by ", ", for error messages.
-template <class E>
+template <class Enum>
 std::string allowed_names() {
   std::string all;
-  for (const auto& [key, name] : EnumNames<E>::table) {
+  for (const auto& [key, name] : EnumNames<Enum>::table) {
     if (!all.empty()) all += ", ";
     all += name;
   }

@@ -32,14 +32,14 @@ namespace inverse {
 
 /// Applies a panel's row exchanges to a row order. A row order has the original index, from 0, of every row.
 /// @param from the row order before the exchanges
-/// @param rows_at the exchanges: for each row from the panel's first row on, its index before the exchanges,
-/// counted from that first row
+/// @param source_rows the exchanges: for each row from the panel's first row on, its index before the
+/// exchanges, counted from that first row
 /// @param first the panel's first row
 /// @param to receives the row order after the exchanges
 template <class Index>
-__global__ void add_exchanges(const Index* from, const Index* rows_at, Index first, Index n, Index* to) {
+__global__ void add_exchanges(const Index* from, const Index* source_rows, Index first, Index n, Index* to) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < n) to[i] = from[i < first ? i : first + rows_at[i - first]];
+  if (i < n) to[i] = from[i < first ? i : first + source_rows[i - first]];
 }
 
 /// Copies `rows` rows of a GPU's columns to their new positions, also on other GPUs. One thread block per
@@ -152,7 +152,7 @@ class DistributedInverse {
     lu::RecursiveLu<T> factors(context, own_panel.a, own_panel.ld, own_panel.rows, own_panel.pivots,
                                own_panel.info, workspace, /*copied=*/false);
     factors.factor_columns(own_panel.columns);
-    device.copy(own_panel.rows_at, factors.row_order(own_panel.columns),
+    device.copy(own_panel.source_rows, factors.row_order(own_panel.columns),
                 static_cast<std::size_t>(own_panel.rows) * sizeof(int));
     return lu::panel_bytes(own_panel.rows, own_panel.columns, sizeof(T));
   }
@@ -162,10 +162,10 @@ class DistributedInverse {
     if (count == 0) return;
     const lu::FactoredPanel<T> l = panel(gpu, block);
     constexpr int each = 4;
-    simt::launch(panels_.group().use(gpu), lu::exchange_few<T, each>,
+    simt::launch(panels_.group().use(gpu), lu::exchange_rows_by_element<T, each>,
                  dim3(static_cast<unsigned>((count + each - 1) / each)),
                  dim3(static_cast<unsigned>((l.columns + 31) / 32 * 32)), 0, c, ld(gpu), /*first=*/0,
-                 l.columns, static_cast<int>(count), l.pivots, l.rows_at, /*previous=*/nullptr,
+                 l.columns, static_cast<int>(count), l.pivots, l.source_rows, /*previous=*/nullptr,
                  /*previous_count=*/0);
   }
 
@@ -187,7 +187,7 @@ class DistributedInverse {
     context.device.copy_2d(solve_.diagonal(gpu, block), bytes_of(blocks_.width), l.a, bytes_of(l.ld),
                            bytes_of(l.columns), static_cast<std::size_t>(l.columns));
     simt::launch(context, add_exchanges<int>, thread_per_row(), dim3(threads), 0, order(gpu, block),
-                 l.rows_at, first, static_cast<int>(blocks_.n), order(gpu, block + 1));
+                 l.source_rows, first, static_cast<int>(blocks_.n), order(gpu, block + 1));
     T* const x = panels_.local_column(gpu, 0, first);
     exchange(gpu, block, x, blocks_.columns_before(block, gpu));
     start_blocks(context, panels_, gpu, block, block + 1, first, l.rows);

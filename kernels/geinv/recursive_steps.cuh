@@ -69,16 +69,17 @@ __global__ void __launch_bounds__(levels::strip_threads)
   }
 }
 
-/// Copies the first n rows of column j of `from` to column rows_at[j] of `to` (n x n); blockIdx.y is j.
+/// Copies the first n rows of column j of `from` to column target_columns[j] of `to` (n x n); blockIdx.y is
+/// j.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    exchange_columns(const T* from, std::int64_t ld_from, const int* rows_at, T* to, std::int64_t ld_to,
-                     int n) {
+    exchange_columns(const T* from, std::int64_t ld_from, const int* target_columns, T* to,
+                     std::int64_t ld_to, int n) {
   const int begin =
       static_cast<int>(blockIdx.x) * elements_per_thread * threads + static_cast<int>(threadIdx.x);
   const T* const source = from + static_cast<int>(blockIdx.y) * ld_from;
   simt::griddepcontrol_wait();
-  T* const target = to + rows_at[blockIdx.y] * ld_to;
+  T* const target = to + target_columns[blockIdx.y] * ld_to;
   T value[elements_per_thread];
   GAUSSWEEP_UNROLL
   for (int e = 0; e < elements_per_thread; ++e) {

@@ -70,7 +70,7 @@ class HalfProducts {
     exponents_.b_rows = exponents_.a_columns + a.cols;
     exponents_.rows = exponents_.b_rows + a.cols;
     exponents_.columns = exponents_.rows + a.rows;
-    context_.device.fill(exponent_memory_, unset_byte,
+    context_.device.fill(exponent_memory_, unset_exponent_byte,
                          static_cast<std::size_t>(2 * a.cols + a.rows + b.cols) * sizeof(int));
     launch_measure</*pass=*/1>(a, b, /*by_rows=*/b, /*column_blocks=*/a.cols);
     launch_measure</*pass=*/2>(a, b, /*by_rows=*/a, /*column_blocks=*/b.cols);

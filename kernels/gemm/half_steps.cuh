@@ -26,9 +26,9 @@ using namespace gaussweep::halves;
 
 constexpr int threads = 256;
 constexpr int max_scaled_exponent = 15;  ///< scaled elements are below 2^15; halves are below 2^16
-/// The exponent of a row or column of zeros. Its four bytes are equal, so that a memset with `unset_byte`
-/// sets it.
-constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
+/// The exponent of a row or column of zeros. Its four bytes are equal, so that a memset with
+/// `unset_exponent_byte` sets it.
+constexpr int unset_exponent = static_cast<int>(0x80808080u), unset_exponent_byte = 0x80;
 
 #ifdef __CUDACC__
 using Half = __half;
@@ -62,11 +62,12 @@ inline float to_float(Half value) {
 }
 #endif
 
-/// Returns the smallest e >= -126 with |value| < 2^e, or `unset` if the value is 0 or not finite. (Smaller e
-/// are not needed: values below 2^-126 are multiples of 2^-149, so that two halves represent them exactly.)
+/// Returns the smallest e >= -126 with |value| < 2^e, or `unset_exponent` if the value is 0 or not finite.
+/// (Smaller e are not needed: values below 2^-126 are multiples of 2^-149, so that two halves represent them
+/// exactly.)
 __device__ __forceinline__ int exponent_above(float value) {
   const unsigned bits = __float_as_uint(value) & 0x7fffffffu;
-  return bits == 0 || bits >= 0x7f800000u ? unset : static_cast<int>(bits >> 23) - 126;
+  return bits == 0 || bits >= 0x7f800000u ? unset_exponent : static_cast<int>(bits >> 23) - 126;
 }
 __device__ __forceinline__ int larger(int a, int b) {
   return a > b ? a : b;
@@ -84,7 +85,7 @@ __device__ __forceinline__ float scaled(float value, int exponent) {
 
 /// Returns the exponent s for which 2^s scales a maximum with exponent `max_exponent` to [2^14, 2^15).
 __device__ __forceinline__ int shift_to_top(int max_exponent) {
-  return max_exponent == unset ? 0 : max_scaled_exponent - max_exponent;
+  return max_exponent == unset_exponent ? 0 : max_scaled_exponent - max_exponent;
 }
 
 /// The exponents (exponent_above) of the largest |element| per row and per column.
@@ -98,8 +99,8 @@ struct MaxExponents {
   /// determine the maxima of A's rows. The same holds with A and B exchanged.
   __device__ __forceinline__ int d2_exponent(int k) const {
     constexpr int exponent_of_zeros = -280;
-    const int a = a_columns[k] == unset ? exponent_of_zeros : a_columns[k];
-    const int b = b_rows[k] == unset ? exponent_of_zeros : b_rows[k];
+    const int a = a_columns[k] == unset_exponent ? exponent_of_zeros : a_columns[k];
+    const int b = b_rows[k] == unset_exponent ? exponent_of_zeros : b_rows[k];
     return (b - a) >> 1;
   }
 };
@@ -114,7 +115,7 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
   const MatrixView<const float>& by_columns = pass == 1 ? a : b;
   const int block = static_cast<int>(blockIdx.x);
   const int thread = static_cast<int>(threadIdx.x);
-  int max_exponent = unset;
+  int max_exponent = unset_exponent;
   if (block < row_blocks * slices) {
     const int row = block % row_blocks * threads + thread;
     if (row >= by_rows.rows) return;
@@ -129,9 +130,10 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
     for (int j = begin; j < end; ++j, from += by_rows.ld) {
       const int shift = pass == 1 ? 0 : exponents.d2_exponent(j);
       const int exponent = exponent_above(*from);
-      max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent + shift);
+      max_exponent = exponent == unset_exponent ? max_exponent : larger(max_exponent, exponent + shift);
     }
-    if (max_exponent != unset) atomicMax((pass == 1 ? exponents.b_rows : exponents.rows) + row, max_exponent);
+    if (max_exponent != unset_exponent)
+      atomicMax((pass == 1 ? exponents.b_rows : exponents.rows) + row, max_exponent);
     return;
   }
   const int column = block - row_blocks * slices;
@@ -142,11 +144,11 @@ __global__ void __launch_bounds__(threads) measure(MatrixView<const float> a, Ma
   for (int i = thread; i < by_columns.rows; i += threads) {
     const int shift = pass == 1 ? 0 : exponents.d2_exponent(i);
     const int exponent = exponent_above(from[i]);
-    max_exponent = exponent == unset ? max_exponent : larger(max_exponent, exponent - shift);
+    max_exponent = exponent == unset_exponent ? max_exponent : larger(max_exponent, exponent - shift);
   }
   for (int d = 16; d > 0; d /= 2)
     max_exponent = larger(max_exponent, __shfl_xor_sync(0xffffffffu, max_exponent, d));
-  if (thread % 32 == 0 && max_exponent != unset) {
+  if (thread % 32 == 0 && max_exponent != unset_exponent) {
     atomicMax((pass == 1 ? exponents.a_columns : exponents.columns) + column, max_exponent);
   }
 }

@@ -30,7 +30,7 @@ constexpr int thread_columns = 4;  ///< columns of C per thread and step
 
 /// Computes C = A B for small k with double sums. A thread computes four elements of one row of C at a time.
 /// Blocks with different blockIdx.y split the columns.
-__global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
+__global__ void multiply_small_k(MatrixView<float> a, MatrixView<float> b, MatrixView<float> c) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= c.rows) return;
   for (std::int64_t j = std::int64_t{thread_columns} * blockIdx.y; j < c.cols;
@@ -57,13 +57,13 @@ __global__ void multiply_few_terms(MatrixView<float> a, MatrixView<float> b, Mat
 
 void gemm_halves(Context& context, Operands<float>& op, const Parameters& parameters) {
   const Shape& s = op.shape;
-  if (s.k <= halves::max_few_terms) {
+  if (s.k <= halves::max_small_k) {
     constexpr unsigned threads = 128;
     const dim3 grid(
         static_cast<unsigned>((s.m + threads - 1) / threads),
         static_cast<unsigned>(std::min<std::int64_t>((s.n + thread_columns - 1) / thread_columns, 1024)));
     context.stage("few_terms");
-    return simt::launch(context, multiply_few_terms, grid, threads, 0, op.a, op.b, op.x);
+    return simt::launch(context, multiply_small_k, grid, threads, 0, op.a, op.b, op.x);
   }
   const std::int64_t inner = halves::terms_per_sum(s.k, parameters.integer("inner"));
   constexpr bool subtracted = false;

@@ -133,7 +133,8 @@ class ResidueProducts {
       if (!is_sufficient && (output == ProductUse::subtracted || bits / 2 < least_bits)) return 0;
     }
     context_.stage("measure");
-    context_.device.fill(exponents_, unset_byte, static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
+    context_.device.fill(exponents_, unset_exponent_byte,
+                         static_cast<std::size_t>(a.rows + b.cols) * sizeof(int));
     context_.device.fill(measurements_, 0, sizeof(OperandMeasurements));
     constexpr std::int64_t min_slice = 128;
     const std::int64_t slice = std::max(min_slice, (a.cols + 65534) / 65535);  // gridDim.y <= 65535

@@ -18,8 +18,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::residues {
 
 using namespace gaussweep::residues;
 
-/// The exponent of a vector of zeros. Its four bytes are equal, so that a memset with `unset_byte` sets it.
-constexpr int unset = static_cast<int>(0x80808080u), unset_byte = 0x80;
+/// The exponent of a vector of zeros. Its four bytes are equal, so that a memset with `unset_exponent_byte`
+/// sets it.
+constexpr int unset_exponent = static_cast<int>(0x80808080u), unset_exponent_byte = 0x80;
 constexpr int threads = 256;
 constexpr int chunk = 16;  ///< elements of a chunk; a thread stores their bytes in one access
 constexpr double integer_rounding_shift = 0x1.8p52;  ///< adding it rounds a double below 2^51 to an integer
@@ -45,12 +46,12 @@ struct OperandVectors {
   const int* exponents;  ///< per vector: the exponent e of the scale (top of this file)
 };
 
-/// Returns the smallest e with |value| <= 2^e, `unset` for 0, or a number above max_operand_exponent if the
-/// value is not finite.
+/// Returns the smallest e with |value| <= 2^e, `unset_exponent` for 0, or a number above max_operand_exponent
+/// if the value is not finite.
 __device__ __forceinline__ int exponent_above(double value) {
   // Unsigned, because a signed sum would overflow for a NaN.
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffULL;
-  return bits == 0 ? unset : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
+  return bits == 0 ? unset_exponent : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
 }
 __device__ __forceinline__ double power_of_two(int exponent) {
   return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int sli
   const int begin = static_cast<int>(blockIdx.y) * slice;
   const int end = static_cast<int>(a.cols) - begin < slice ? static_cast<int>(a.cols) : begin + slice;
   const T* from = a.data + row + begin * a.ld;
-  int max_exponent = unset;
+  int max_exponent = unset_exponent;
 #if defined(__CUDACC__)
 #pragma unroll 8
 #endif
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(threads) measure_rows(MatrixView<T> a, int sli
 template <class T>
 __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int* exponents) {
   const T* const column = b.data + blockIdx.x * b.ld;
-  int max_exponent = unset;
+  int max_exponent = unset_exponent;
 #if defined(__CUDACC__)
 #pragma unroll 4
 #endif
@@ -100,7 +101,7 @@ template <class Int>
 __global__ void __launch_bounds__(threads)
     find_out_of_range(const Int* exponents, int count, OperandMeasurements* measurements) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= count || exponents[i] == unset) return;
+  if (i >= count || exponents[i] == unset_exponent) return;
   if (exponents[i] > max_operand_exponent || exponents[i] < -max_operand_exponent)
     atomicMax(&measurements->out_of_range, 1);
 }
@@ -132,8 +133,8 @@ template <class T>
 __device__ __forceinline__ void load(const OperandVectors<T>& from, int vector, int first, int bits,
                                      double (&value)[chunk]) {
   const bool exists = vector < from.count;
-  const int exponent = exists ? from.exponents[vector] : unset;
-  const double scale = power_of_two(exponent == unset ? 0 : bits - exponent);
+  const int exponent = exists ? from.exponents[vector] : unset_exponent;
+  const double scale = power_of_two(exponent == unset_exponent ? 0 : bits - exponent);
   const T* const data = from.data + vector * from.vector_stride;
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
@@ -223,11 +224,12 @@ __global__ void __launch_bounds__(threads)
        i < quads_per_column * cols; i += static_cast<std::int64_t>(gridDim.x) * threads) {
     const int column = static_cast<int>(i / quads_per_column);
     const auto four = reinterpret_cast<const SumQuad<Int>*>(sums)[i];
-    if (column_exponents[column] == unset) continue;
+    if (column_exponents[column] == unset_exponent) continue;
     GAUSSWEEP_UNROLL
     for (int t = 0; t < 4; ++t) {
       const int row = static_cast<int>(i % quads_per_column) * 4 + t;
-      if (four.value[t] < smallest && row < rows && row_exponents[row] != unset) smallest = four.value[t];
+      if (four.value[t] < smallest && row < rows && row_exponents[row] != unset_exponent)
+        smallest = four.value[t];
     }
   }
   for (int d = 16; d > 0; d /= 2) {
@@ -301,7 +303,7 @@ __global__ void __launch_bounds__(threads)
     if (row + t >= c.rows) return;
     const int row_exponent = row_exponents[row + t];
     const double integer = integer_of(sum[t], table);
-    const bool zero = integer == 0 || row_exponent == unset || column_exponent == unset;
+    const bool zero = integer == 0 || row_exponent == unset_exponent || column_exponent == unset_exponent;
     const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
     to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);
   }

@@ -122,7 +122,7 @@ Method by_halves() {
   method.mixed_precision = true;
   method.parameters = {halves::inner_parameter(halves::product_inner)};
   method.workspace_bytes = [](const Shape& s, const Parameters& parameters, std::size_t) {
-    if (s.k <= halves::max_few_terms) return std::size_t{0};
+    if (s.k <= halves::max_small_k) return std::size_t{0};
     return halves::bytes_of(
         halves::capacity_of_product(s, halves::terms_per_sum(s.k, parameters.integer("inner"))));
   };

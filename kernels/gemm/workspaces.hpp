@@ -21,7 +21,7 @@ constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product with double sums instead (halves.cu gives the
 /// reason).
-constexpr int max_few_terms = 256;
+constexpr int max_small_k = 256;
 /// Returns the number of terms per tensor-core sum. After every 16 terms the sum is truncated, which may lose
 /// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound sqrt(k +
 /// 2) u ||A|| ||B||. A sum then has at most 32 terms.

@@ -145,8 +145,8 @@ class LuFactors {
   const int* rows() const { return rows_; }
 
   /// Solves L U z = P z in place.
-  template <class F>
-  void solve(const F* factors, F* z, std::int64_t nrhs) {
+  template <class FactorElement>
+  void solve(const FactorElement* factors, FactorElement* z, std::int64_t nrhs) {
     solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld,
              system_.solve_memory, info());
   }

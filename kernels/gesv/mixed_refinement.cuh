@@ -150,16 +150,17 @@ class GmresSolver {
   }
 
   /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides.
-  template <class Y>
-  void multiply(const Y* y, const T* b = nullptr, std::int64_t ldb = 0) {
+  template <class YElement>
+  void multiply(const YElement* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
     simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
       if (nrhs_ == 1 && !factors_.mirrored()) {
         const auto tiles = static_cast<unsigned>(band_count(n_));
-        simt::launch(context_, multiply_triangle<T, Y>, dim3(tiles, tiles), dim3(block_threads), 0, a_.data,
-                     a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_, iteration_measurements_);
+        simt::launch(context_, multiply_triangle<T, YElement>, dim3(tiles, tiles), dim3(block_threads), 0,
+                     a_.data, a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_,
+                     iteration_measurements_);
         return gather(/*count=*/static_cast<int>(tiles), /*first=*/0, /*nrhs=*/1, slices_, b, ldb);
       }
     }
@@ -167,8 +168,8 @@ class GmresSolver {
       if (nrhs_ >= min_rhs_for_vendor) {
         double* const x = slices_;
         double* const product = slices_ + vector_stride_;
-        simt::launch(context_, scale_directions<Y>, grid(), dim3(block_threads), 0, y, n_, column_scale_, x,
-                     ld_, iteration_measurements_);
+        simt::launch(context_, scale_directions<YElement>, grid(), dim3(block_threads), 0, y, n_,
+                     column_scale_, x, ld_, iteration_measurements_);
         vendor::gemm(vendor_handles(context_), vendor::Op::none, vendor::Op::none, n_, nrhs_, n_, 1.0,
                      a_.data, a_.ld, x, ld_, 0.0, product, ld_);
         return gather(/*count=*/1, /*first=*/0, nrhs_, product, b, ldb);
@@ -190,10 +191,10 @@ class GmresSolver {
     }
   }
   /// Computes the partial sums of A C y for the right-hand sides [first, first + count).
-  template <int RhsPerThread, class Y>
-  void multiply_rhs_group(const Y* y, unsigned first, unsigned count) {
+  template <int RhsPerThread, class YElement>
+  void multiply_rhs_group(const YElement* y, unsigned first, unsigned count) {
     constexpr unsigned thread_rows = rows_of_slice(RhsPerThread);
-    simt::launch(context_, multiply_slice<T, Y, RhsPerThread>,
+    simt::launch(context_, multiply_slice<T, YElement, RhsPerThread>,
                  dim3((blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
                  a_.data, a_.ld, n_, columns_per_slice(), y + first * ld_, static_cast<int>(count),
                  column_scale_, slices_, ld_, iteration_measurements_ + first);
@@ -215,10 +216,10 @@ class GmresSolver {
 
   /// Returns true if solves with the factors multiply by inverted diagonal blocks.
   bool uses_block_inverses() const { return max_nrhs_ >= min_rhs_for_products; }
-  /// Returns the object that inverts these blocks and solves with them. F is the type of the factors, float
-  /// or double.
-  template <class F>
-  BlockProducts<F> block_solver(const F* factors) {
+  /// Returns the object that inverts these blocks and solves with them. FactorElement is the type of the
+  /// factors, float or double.
+  template <class FactorElement>
+  BlockProducts<FactorElement> block_solver(const FactorElement* factors) {
     return {context_,
             n64(),
             factors,
@@ -227,7 +228,7 @@ class GmresSolver {
             block_order,
             max_nrhs_,
             ld_,
-            reinterpret_cast<F*>(solve_memory_)};
+            reinterpret_cast<FactorElement*>(solve_memory_)};
   }
 
   /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction k, where

@@ -10,10 +10,11 @@ namespace gaussweep::cuda::mixed {
 /// (mixed_steps.cuh). Stores them as an array partial(row, band), where a band is 128 columns of A. Each
 /// block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the transposed tile. Raises
 /// result->y to max |y| if that is larger.
-template <class T, class Y>
+template <class T, class YElement>
 __global__ void __launch_bounds__(block_threads)
-    multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const Y* y, const double* column_scale,
-                      double* partial, std::int64_t ld, IterationMeasurements* result) {
+    multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const YElement* y,
+                      const double* column_scale, double* partial, std::int64_t ld,
+                      IterationMeasurements* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
   constexpr int warps = block_threads / 32, warp_columns = band_order / warps,
                 lane_rows = band_order / 32;  // per warp, and per thread

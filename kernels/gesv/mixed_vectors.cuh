@@ -28,9 +28,9 @@ static __global__ void clear_largest(IterationMeasurements* result, int nrhs) {
 /// Computes A C Y for one slice of columns of A and `nrhs` <= RhsPerThread right-hand sides. Stores the
 /// result as an array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has
 /// `thread_rows` rows, `block_threads` apart. Raises result[r].y to max |y| of right-hand side r.
-template <class T, class Y, int RhsPerThread>
+template <class T, class YElement, int RhsPerThread>
 __global__ void __launch_bounds__(block_threads)
-    multiply_slice(const T* a, std::int64_t lda, int n, int columns, const Y* y, int nrhs,
+    multiply_slice(const T* a, std::int64_t lda, int n, int columns, const YElement* y, int nrhs,
                    const double* column_scale, double* partial, std::int64_t ld,
                    IterationMeasurements* result) {
   constexpr int thread_rows = rows_of_slice(RhsPerThread);
@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(block_threads)
 
 /// Computes X = C Y in double, as input of the vendor's GEMM. Raises result->y to max |y| per right-hand
 /// side.
-template <class Y>
+template <class YElement>
 __global__ void __launch_bounds__(block_threads)
-    scale_directions(const Y* y, int n, const double* column_scale, double* x, std::int64_t ld,
+    scale_directions(const YElement* y, int n, const double* column_scale, double* x, std::int64_t ld,
                      IterationMeasurements* result) {
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
@@ -203,9 +203,9 @@ static __global__ void __launch_bounds__(block_threads)
 /// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. `squares` has the sums of
 /// squares of w per row block. If `z` is given, also stores v in `z`; if `from` is given, row i of `z` is row
 /// from[i] of v.
-template <class Z>
+template <class ZElement>
 __global__ void __launch_bounds__(block_threads)
-    normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, Z* z,
+    normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, ZElement* z,
               const int* from, int h_index, IterationMeasurements* result) {
   w += blockIdx.y * ld;
   squares += static_cast<std::int64_t>(blockIdx.y) * gridDim.x;
@@ -218,15 +218,16 @@ __global__ void __launch_bounds__(block_threads)
   if (row >= n) return;
   const std::int64_t index = row + blockIdx.y * ld;
   v[index] = norm > 0 ? w[row] / norm : 0.0;
-  if (z != nullptr) z[index] = static_cast<Z>(norm > 0 ? w[from == nullptr ? row : from[row]] / norm : 0.0);
+  if (z != nullptr)
+    z[index] = static_cast<ZElement>(norm > 0 ? w[from == nullptr ? row : from[row]] / norm : 0.0);
 }
 
 /// Adds the directions times their coefficients to y. Z, the matrix of directions, is n x count with columns
 /// `stride` apart.
-template <class Z>
+template <class ZElement>
 __global__ void __launch_bounds__(block_threads)
-    add_directions(const Z* z, std::int64_t stride, int n, int count, const double* coefficients, double* y,
-                   std::int64_t ld) {
+    add_directions(const ZElement* z, std::int64_t stride, int n, int count, const double* coefficients,
+                   double* y, std::int64_t ld) {
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   if (row >= n) return;
   z += blockIdx.y * ld;

@@ -82,7 +82,7 @@ struct PanelMemory {
 /// If update.cols > 0, the clusters first apply the previous panel's update (panel_update.cuh). The first
 /// cluster updates the columns of this panel. The following clusters update `Columns` columns each, right of
 /// the panel, and end. The last `row_exchange_clusters` clusters exchange rows in the columns left of the
-/// previous panel and in the permutations PreviousPanelUpdate::rows_at. The kernel may be launched early
+/// previous panel and in the permutations PreviousPanelUpdate::source_rows. The kernel may be launched early
 /// (programmatic dependent launch) and waits for the previous kernel. With Senders::block a cluster has one
 /// block.
 /// @pre rows <= blocks of a cluster * Threads * RowsPerThread, cols <= min(Columns, rows),

@@ -19,9 +19,10 @@ struct FactoredPanel {
   T* a;  ///< rows x columns, leading dimension `ld`; L below the diagonal
   std::int64_t ld;
   int rows, columns;
-  int* pivots;   ///< from 1, relative to the panel's first row
-  int* info;     ///< the panel's first column with a zero pivot, from 1; 0: none
-  int* rows_at;  ///< for each row, its index before the panel's exchanges, from 0 at the panel's first row
+  int* pivots;  ///< from 1, relative to the panel's first row
+  int* info;    ///< the panel's first column with a zero pivot, from 1; 0: none
+  int*
+      source_rows;  ///< for each row, its index before the panel's exchanges, from 0 at the panel's first row
 
   FactoredPanel(void* memory, std::int64_t row_count, std::int64_t column_count)
       : a(static_cast<T*>(memory)),
@@ -30,7 +31,7 @@ struct FactoredPanel {
         columns(static_cast<int>(column_count)),
         pivots(reinterpret_cast<int*>(a + ld * columns)),
         info(pivots + columns),
-        rows_at(info + 1) {}
+        source_rows(info + 1) {}
 };
 
 /// Converts a panel's pivots and info to row indices of the matrix and stores them in the arrays of the
@@ -43,14 +44,14 @@ __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, i
 }
 
 /// Combines the exchanges of a panel with those of all later panels.
-/// @param rows_at the panel's row order (FactoredPanel)
+/// @param source_rows the panel's row order (FactoredPanel)
 /// @param first the panel's first row in the matrix; the panel has `rows` rows
 /// @param source in: for each row, its index before the exchanges of all later panels; out: its index before
 /// this panel's exchanges as well
 template <class Index>
-__global__ void prepend_exchanges(const Index* rows_at, Index first, Index rows, Index* source) {
+__global__ void prepend_exchanges(const Index* source_rows, Index first, Index rows, Index* source) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < rows) source[first + i] = first + rows_at[source[first + i] - first];
+  if (i < rows) source[first + i] = first + source_rows[source[first + i] - first];
 }
 /// Sets `source` to the identity permutation.
 template <class Index>
@@ -122,7 +123,7 @@ class DistributedLu {
     RecursiveLu<T> factors(context, factored.a, factored.ld, factored.rows, factored.pivots, factored.info,
                            workspace, /*copied=*/false);
     factors.factor_columns(factored.columns);
-    device.copy(factored.rows_at, factors.row_order(factored.columns),
+    device.copy(factored.source_rows, factors.row_order(factored.columns),
                 static_cast<std::size_t>(factored.rows) * sizeof(int));
     return panel_bytes(factored.rows, factored.columns, sizeof(T));
   }
@@ -180,7 +181,7 @@ class DistributedLu {
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
       const FactoredPanel<T> factored = panel(gpu, block);
       group.background(gpu, /*stream=*/1)
-          .copy(exchanges_of(gpu, block), factored.rows_at,
+          .copy(exchanges_of(gpu, block), factored.source_rows,
                 static_cast<std::size_t>(factored.rows) * sizeof(int));
     }
     simt::launch(group.use_background(/*gpu=*/0, /*stream=*/1), collect_pivots<T>, dim3(1), dim3(256), 0,
@@ -204,7 +205,7 @@ class DistributedLu {
                      exchanges_of(gpu, block), static_cast<int>(first), static_cast<int>(rows), source);
         if (blocks_.gpu_of(block - 1) != gpu) continue;
         const auto columns = static_cast<int>(blocks_.columns(block - 1));
-        simt::launch(context, exchange_many<T>,
+        simt::launch(context, exchange_rows_by_column_buffer<T>,
                      dim3(static_cast<unsigned>(std::min(columns, column_buffers))), dim3(1024), 0,
                      panels_.column(block - 1, 0), panels_.ld(gpu), static_cast<int>(first),
                      static_cast<int>(rows), columns, /*pivots=*/nullptr, source, /*previous=*/nullptr,
@@ -224,8 +225,8 @@ class DistributedLu {
     constexpr int columns_per_block = 4;
     const auto grid = static_cast<unsigned>((columns + columns_per_block - 1) / columns_per_block);
     const auto threads = static_cast<unsigned>((l.columns + 31) / 32 * 32);
-    simt::launch(context, exchange_few<T, columns_per_block>, dim3(grid), dim3(threads), 0, c, ld,
-                 /*first=*/0, l.columns, columns, l.pivots, l.rows_at, /*previous=*/nullptr,
+    simt::launch(context, exchange_rows_by_element<T, columns_per_block>, dim3(grid), dim3(threads), 0, c, ld,
+                 /*first=*/0, l.columns, columns, l.pivots, l.source_rows, /*previous=*/nullptr,
                  /*previous_count=*/0);
   }
 
@@ -234,7 +235,7 @@ class DistributedLu {
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<int*> exchanges_;  ///< per GPU: the row orders of all panels
-  std::vector<T*> buffers_;      ///< per GPU: the buffers of exchange_many
+  std::vector<T*> buffers_;      ///< per GPU: the buffers of exchange_rows_by_column_buffer
   int* pivots_;
   int* info_;
 };

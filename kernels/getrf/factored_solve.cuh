@@ -205,25 +205,25 @@ class WarpSolve {
     simt::end_copy_group();
   }
 
-  /// Performs the steps of both substitutions that use one square. `Down` is true in the forward
+  /// Performs the steps of both substitutions that use one square. `Forward` is true in the forward
   /// substitution, which goes from the first row down.
   __device__ void process(const lu::SquareIterator& current, const T* square) {
     if (current.begins_row()) set_sums_to_zero();
     if (current.i() != current.j()) {
-      return current.is_forward() ? subtract</*Down=*/true>(current.j(), square)
-                                  : subtract</*Down=*/false>(current.j(), square);
+      return current.is_forward() ? subtract</*Forward=*/true>(current.j(), square)
+                                  : subtract</*Forward=*/false>(current.j(), square);
     }
     const int first_row = current.i() * square_order;
     if (current.is_forward()) {
       store_rhs(first_row, /*is_zero=*/false);
-      substitute</*Down=*/true>(first_row, square);
+      substitute</*Forward=*/true>(first_row, square);
       set_sums_to_zero();
       __syncwarp();  // no lane still reads unknowns of the forward substitution
     } else if (current.i() < first_square_) {
       store_rhs(first_row, /*is_zero=*/true);
     }
     if (!current.is_forward() || current.is_last_row()) {
-      substitute</*Down=*/false>(first_row, square);
+      substitute</*Forward=*/false>(first_row, square);
       for_elements([&](int row, int c, T unknown) { store(row, c, unknown); }, first_row);
     }
     __syncwarp();  // all lanes can read the unknowns
@@ -270,23 +270,23 @@ class WarpSolve {
   }
   /// Loads the lane's elements of column k of a square. For the back substitution of Cholesky, this is a
   /// column of the transposed square.
-  template <bool Down>
+  template <bool Forward>
   static __device__ __forceinline__ void load_elements(const T* square, int k, T (&elements)[lane_rows]) {
     const int row = row_quad() * lane_rows;
     if constexpr (Split::symmetric) {
       GAUSSWEEP_UNROLL
       for (int r = 0; r < lane_rows; ++r)
-        elements[r] = square[Down ? row + r + k * Split::pitch : k + (row + r) * Split::pitch];
+        elements[r] = square[Forward ? row + r + k * Split::pitch : k + (row + r) * Split::pitch];
     } else {
       lu::load_adjacent(square + row + k * Split::pitch, elements);
     }
   }
 
   /// Subtracts column k of a square times the row `row_unknowns` of finished unknowns.
-  template <bool Down>
+  template <bool Forward>
   __device__ __forceinline__ void subtract_row(const T* square, int k, const T* row_unknowns) {
     T elements[lane_rows], unknowns[Split::lane_columns];
-    load_elements<Down>(square, k, elements);
+    load_elements<Forward>(square, k, elements);
     lu::load_adjacent(row_unknowns, unknowns);
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Split::lane_columns; ++c) {
@@ -295,21 +295,21 @@ class WarpSolve {
     }
   }
   /// Subtracts the products of a square off the diagonal with the finished unknowns of a block row.
-  template <bool Down>
+  template <bool Forward>
   __device__ __forceinline__ void subtract(int block_row, const T* square) {
     const T* const unknowns = unknowns_ + block_row * square_order * Split::columns + first_column();
     GAUSSWEEP_UNROLL
     for (int k = 0; k < square_order; ++k)  // elements beyond n are 0
-      subtract_row<Down>(square, k, unknowns + k * Split::columns);
+      subtract_row<Forward>(square, k, unknowns + k * Split::columns);
   }
 
   /// Solves with the diagonal square of the block row that begins at row `first_row`, four rows at a time.
   /// The unknowns replace the right-hand sides in shared memory. The reciprocals of the diagonal of a
   /// Cholesky factor are finite, because the diagonal has square roots. Pivots of LU are scaled by a power of
   /// two first.
-  template <bool Down>
+  template <bool Forward>
   __device__ __forceinline__ void substitute(int first_row, const T* square) {
-    constexpr bool has_unit_diagonal = !Split::symmetric && Down;
+    constexpr bool has_unit_diagonal = !Split::symmetric && Forward;
     T scale[lane_rows], inverse[lane_rows];
     GAUSSWEEP_UNROLL
     for (int r = 0; r < lane_rows && !has_unit_diagonal; ++r) {
@@ -320,20 +320,20 @@ class WarpSolve {
     }
     GAUSSWEEP_ROLLED
     for (int step = 0; step < square_order / lane_rows; ++step) {
-      const int quad = Down ? step : square_order / lane_rows - 1 - step;  // of the rows that are solved
+      const int quad = Forward ? step : square_order / lane_rows - 1 - step;  // of the rows that are solved
       T* const quad_unknowns = unknowns_ + (first_row + quad * lane_rows) * Split::columns + first_column();
       const bool is_inside = first_row + quad * lane_rows < n_;
       if (row_quad() == quad) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < lane_rows; ++i) {
-          const int solved = Down ? i : lane_rows - 1 - i;
+          const int solved = Forward ? i : lane_rows - 1 - i;
           if (!is_inside) {
             constexpr T zeros[Split::lane_columns] = {};
             lu::store_adjacent(quad_unknowns + solved * Split::columns, zeros);
             continue;
           }
           T elements[lane_rows], rhs_elements[Split::lane_columns];
-          load_elements<Down>(square, quad * lane_rows + solved, elements);
+          load_elements<Forward>(square, quad * lane_rows + solved, elements);
           lu::load_adjacent(quad_unknowns + solved * Split::columns, rhs_elements);
           GAUSSWEEP_UNROLL
           for (int c = 0; c < Split::lane_columns; ++c) {
@@ -342,7 +342,7 @@ class WarpSolve {
             if (!has_unit_diagonal)
               unknown = unknown * inverse[solved] * (Split::symmetric ? T(1) : scale[solved]);
             GAUSSWEEP_UNROLL
-            for (int r = Down ? solved + 1 : 0; r < (Down ? lane_rows : solved); ++r)
+            for (int r = Forward ? solved + 1 : 0; r < (Forward ? lane_rows : solved); ++r)
               sums_[r][c] = std::fma(-elements[r], unknown, sums_[r][c]);
           }
           lu::store_adjacent(quad_unknowns + solved * Split::columns, sums_[solved]);
@@ -350,11 +350,11 @@ class WarpSolve {
       }
       if (!is_inside) continue;
       __syncwarp();
-      if (Down ? row_quad() > quad : row_quad() < quad) {
+      if (Forward ? row_quad() > quad : row_quad() < quad) {
         GAUSSWEEP_UNROLL
         for (int i = 0; i < lane_rows; ++i) {
-          const int solved = Down ? i : lane_rows - 1 - i;
-          subtract_row<Down>(square, quad * lane_rows + solved, quad_unknowns + solved * Split::columns);
+          const int solved = Forward ? i : lane_rows - 1 - i;
+          subtract_row<Forward>(square, quad * lane_rows + solved, quad_unknowns + solved * Split::columns);
         }
       }
     }

@@ -23,14 +23,14 @@ using gaussweep::lu::max_solve_rows_per_launch;
 /// of U, by substitution with the panel's unit lower triangle `l`. A thread block is one warp and takes 4
 /// columns; each lane holds one row of the triangle.
 ///
-/// The first thread blocks exchange the elements of the permutations `rows_at`, as if each were a column.
-/// PreviousPanelUpdate in panel_update.cuh explains `rows_at`, `order` and `parities`. If the panel took its
-/// pivots from a window of rows (window_panel.cuh), the last thread blocks compute L below this window. Each
-/// of them takes 32 of the `below_count` rows at `below`.
+/// The first thread blocks exchange the elements of the permutations `source_rows`, as if each were a column.
+/// PreviousPanelUpdate in panel_update.cuh explains `source_rows`, `order` and `parities`. If the panel took
+/// its pivots from a window of rows (window_panel.cuh), the last thread blocks compute L below this window.
+/// Each of them takes 32 of the `below_count` rows at `below`.
 template <class T>
 __global__ void __launch_bounds__(32)
     exchange_and_solve(T* a, std::int64_t lda, const T* l, int first, int cols, int before, int after,
-                       int columns, RowPermutation exchanges, int* rows_at, int order, unsigned parities,
+                       int columns, RowPermutation exchanges, int* source_rows, int order, unsigned parities,
                        T* below, int below_count) {
   constexpr int width = max_panel_columns;
   constexpr int columns_per_warp = 4;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(32)
   const int block = static_cast<int>(blockIdx.x) - levels / columns_per_warp;
   if (block < 0) {
     int* column[columns_per_warp];
-    detail::permutations_of(column, static_cast<int>(blockIdx.x), rows_at, order, parities);
+    detail::permutations_of(column, static_cast<int>(blockIdx.x), source_rows, order, parities);
     detail::exchange_and_store<int, columns_per_warp>(column, source, target, own_row);
     return;
   }
@@ -87,47 +87,48 @@ __global__ void __launch_bounds__(32)
 
 /// Sets the permutations of `order` elements, two per recursion level, to the identity.
 template <class Index>
-__global__ void start_permutations(Index* rows_at, int order) {
+__global__ void start_permutations(Index* source_rows, int order) {
   const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (row >= order) return;
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < 2 * levels; ++i) rows_at[i * static_cast<std::int64_t>(order) + row] = row;
+  for (int i = 0; i < 2 * levels; ++i) source_rows[i * static_cast<std::int64_t>(order) + row] = row;
 }
 
 /// Resets a permutation to the identity. @pre only the exchanges of columns [first, first + count) changed
 /// it; `pivots` count rows from 1
-__device__ __forceinline__ void reset_permutation(int* rows_at, const int* pivots, int first, int count) {
+__device__ __forceinline__ void reset_permutation(int* source_rows, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
-    rows_at[row] = row;
-    rows_at[pivots[row] - 1] = pivots[row] - 1;
+    source_rows[row] = row;
+    source_rows[pivots[row] - 1] = pivots[row] - 1;
   }
 }
 
 /// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
-/// `a`. A block takes `Each` columns. Thread t moves the new content of row first + t to this row. If the
-/// pivot row of column first + t is below these `count` rows, thread t also moves that row's new content.
-/// @param rows_at the permutation of columns [first, first + count): for each row, the row with its new
+/// `a`. A block takes `ColumnsPerBlock` columns. Thread t moves the new content of row first + t to this row.
+/// If the pivot row of column first + t is below these `count` rows, thread t also moves that row's new
+/// content.
+/// @param source_rows the permutation of columns [first, first + count): for each row, the row with its new
 /// content
 /// @param previous the permutation of the `previous_count` columns before `first`; it is reset to the
 /// identity, because the columns after first + count use the same memory
-template <class T, int Each>
+template <class T, int ColumnsPerBlock>
 __global__ void __launch_bounds__(max_distributed_columns)
-    exchange_few(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
-                 const int* rows_at, int* previous, int previous_count) {
+    exchange_rows_by_element(T* a, std::int64_t lda, int first, int count, int columns, const int* pivots,
+                             const int* source_rows, int* previous, int previous_count) {
   const int t = static_cast<int>(threadIdx.x);
   const bool inside = t < count;
   const int row = first + t;
-  const int source = inside ? rows_at[row] : row;
+  const int source = inside ? source_rows[row] : row;
   int below_row = inside ? pivots[row] - 1 : 0;
-  const int below_source = inside && below_row >= first + count ? rows_at[below_row] : -1;
+  const int below_source = inside && below_row >= first + count ? source_rows[below_row] : -1;
   if (below_source < 0 || below_source == below_row) below_row = -1;
   if (blockIdx.x == 0) reset_permutation(previous, pivots, first - previous_count, previous_count);
-  const int begin = static_cast<int>(blockIdx.x) * Each;
+  const int begin = static_cast<int>(blockIdx.x) * ColumnsPerBlock;
   const bool moves = inside && source != row;
-  T to_row[Each], to_below[Each];
+  T to_row[ColumnsPerBlock], to_below[ColumnsPerBlock];
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < Each; ++i) {
+  for (int i = 0; i < ColumnsPerBlock; ++i) {
     const T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
     if (column_inside && moves) to_row[i] = column[source];
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(max_distributed_columns)
   }
   __syncthreads();
   GAUSSWEEP_UNROLL
-  for (int i = 0; i < Each; ++i) {
+  for (int i = 0; i < ColumnsPerBlock; ++i) {
     T* const column = a + (begin + i) * lda;
     const bool column_inside = begin + i < columns;
     if (column_inside && moves) column[row] = to_row[i];
@@ -143,12 +144,14 @@ __global__ void __launch_bounds__(max_distributed_columns)
   }
 }
 
-/// Like exchange_few, for many exchanges, which access nearly every cache line of a column. A block copies
-/// the `rows` elements of a column from row `first` on to its part of `buffer`, and back in the new order.
+/// Like exchange_rows_by_element, for many exchanges, which access nearly every cache line of a column. A
+/// block copies the `rows` elements of a column from row `first` on to its part of `buffer`, and back in the
+/// new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
-    exchange_many(T* a, std::int64_t lda, int first, int rows, int columns, const int* pivots,
-                  const int* rows_at, int* previous, int previous_count, T* buffer) {
+    exchange_rows_by_column_buffer(T* a, std::int64_t lda, int first, int rows, int columns,
+                                   const int* pivots, const int* source_rows, int* previous,
+                                   int previous_count, T* buffer) {
   if (blockIdx.x == 0) reset_permutation(previous, pivots, first - previous_count, previous_count);
   T* const column_copy = buffer + blockIdx.x * static_cast<std::int64_t>(rows);
   constexpr int unrolled = 8;
@@ -173,7 +176,7 @@ __global__ void __launch_bounds__(1024)
       GAUSSWEEP_UNROLL
       for (int i = 0; i < unrolled; ++i) {
         const int row = begin + i * step;
-        source[i] = row < rows ? rows_at[first + row] - first : row;
+        source[i] = row < rows ? source_rows[first + row] - first : row;
       }
       GAUSSWEEP_UNROLL
       for (int i = 0; i < unrolled; ++i) {
@@ -269,8 +272,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
 }
 
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
-/// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the inverses of
-/// its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
+/// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the
+/// inverses of its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
 /// @param max_column_sum limit of needs_correction. If Corrects, the solution gets one refinement step where
 /// a column sum of a diagonal tile or of its inverse exceeds this limit
 /// @pre blockDim.x >= rows, a multiple of 32

@@ -119,16 +119,16 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
 }
 
 /// Subtracts the product of L and U of slice `slice_index` - 1 from the columns right of slice `slice_index`.
-/// Calls itself for one slice after another; `Group` is the slice's distance from slice `slice_index`.
-/// `remaining`: the number of the panel's columns from slice `slice_index` on.
-template <int Group, class CandidateExchange, int Columns, int RowsPerThread, class T>
+/// Calls itself for one slice after another; `SliceDistance` is the slice's distance from slice
+/// `slice_index`. `remaining`: the number of the panel's columns from slice `slice_index` on.
+template <int SliceDistance, class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns], unsigned slice_index,
                                                   int remaining, const CandidateExchange& exchange) {
   constexpr int slice = CandidateExchange::slice;
-  if constexpr (Group + 1 < Columns / slice) {
-    if (Group * slice >= remaining) return;
-    exchange.template subtract_product<Group>(slice_index - 1, v);
-    subtract_products<Group + 1>(v, slice_index, remaining, exchange);
+  if constexpr (SliceDistance + 1 < Columns / slice) {
+    if (SliceDistance * slice >= remaining) return;
+    exchange.template subtract_product<SliceDistance>(slice_index - 1, v);
+    subtract_products<SliceDistance + 1>(v, slice_index, remaining, exchange);
   }
 }
 

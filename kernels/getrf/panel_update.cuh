@@ -42,7 +42,7 @@ struct PreviousPanelUpdate {
   /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
   /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
   /// parts of a level use different permutations, so that one can be reset while the other is in use.
-  int* rows_at;
+  int* source_rows;
   int order;          ///< elements of a permutation: the order of the matrix
   unsigned parities;  ///< bit l selects the permutation in use on level l
 };
@@ -82,12 +82,12 @@ __device__ __forceinline__ void exchange_and_store(U* const (&column)[Columns], 
 }
 
 /// Stores in `column` the permutations that levels 4 * group to 4 * group + 3 currently use.
-__device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* rows_at, int order,
+__device__ __forceinline__ void permutations_of(int* (&column)[4], int group, int* source_rows, int order,
                                                 unsigned parities) {
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     const int level = group * 4 + i;
-    column[i] = rows_at + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
+    column[i] = source_rows + (2 * level + (parities >> level & 1u)) * static_cast<std::int64_t>(order);
   }
 }
 
@@ -165,7 +165,7 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
   for (int item = warp; item < items; item += warps) {
     if (item < levels / columns_per_warp) {
       int* permutation[columns_per_warp];
-      permutations_of(permutation, item, update.rows_at, update.order, update.parities);
+      permutations_of(permutation, item, update.source_rows, update.order, update.parities);
       exchange_and_store<int, columns_per_warp>(permutation, source, target, own_row);
     } else {
       const int begin = (item - levels / columns_per_warp) * columns_per_warp;

@@ -316,17 +316,19 @@ class RecursiveLu {
     context_.stage("exchange");
     const int level = level_of(width);
     const int part = first / width;  // index of the part
-    int* const rows_at = permutations_ + (2 * level + part % 2) * static_cast<std::int64_t>(n_);
+    int* const source_rows = permutations_ + (2 * level + part % 2) * static_cast<std::int64_t>(n_);
     int* const previous = permutations_ + (2 * level + (part + 1) % 2) * static_cast<std::int64_t>(n_);
     const int previous_columns = part > 0 && first + count < n_ ? width : 0;  // no part follows the last one
     if (count <= max_exchanges_by_row) {
       constexpr int columns_per_block = 4;
-      simt::launch(context_, exchange_few<T, columns_per_block>, dim3(blocks_of(columns, columns_per_block)),
-                   dim3(blocks_of(count, 32) * 32), 0, at(0, begin), lda_, first, count, columns, pivots_,
-                   rows_at, previous, previous_columns);
+      simt::launch(context_, exchange_rows_by_element<T, columns_per_block>,
+                   dim3(blocks_of(columns, columns_per_block)), dim3(blocks_of(count, 32) * 32), 0,
+                   at(0, begin), lda_, first, count, columns, pivots_, source_rows, previous,
+                   previous_columns);
     } else {
-      simt::launch(context_, exchange_many<T>, dim3(static_cast<unsigned>(std::min(columns, column_buffers))),
-                   dim3(1024), 0, at(0, begin), lda_, first, n_ - first, columns, pivots_, rows_at, previous,
+      simt::launch(context_, exchange_rows_by_column_buffer<T>,
+                   dim3(static_cast<unsigned>(std::min(columns, column_buffers))), dim3(1024), 0,
+                   at(0, begin), lda_, first, n_ - first, columns, pivots_, source_rows, previous,
                    previous_columns, buffer_);
     }
   }
@@ -358,8 +360,8 @@ class RecursiveLu {
   int* pivots_;
   int* info_;
   RowPermutation row_permutation_{};
-  int* permutations_ = nullptr;  // two per level; see PreviousPanelUpdate::rows_at
-  T* buffer_ = nullptr;          // column_buffers columns for exchange_many
+  int* permutations_ = nullptr;  // two per level; see PreviousPanelUpdate::source_rows
+  T* buffer_ = nullptr;          // column_buffers columns for exchange_rows_by_column_buffer
   Products* products_ = nullptr;
   std::function<bool(int)> should_continue_;
   int next_check_ = 0;  // the column from which should_continue_ is called next

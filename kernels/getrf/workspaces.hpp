@@ -23,12 +23,12 @@ constexpr int max_panel_rows = 16 * max_cluster_panel_rows;  ///< largest row co
 constexpr int max_rows = max_panel_rows / 2;
 /// Levels of the recursion in columns, for parts of 64, 128, ..., 131072 columns.
 constexpr int levels = 12;
-/// Largest number of row exchanges that move single elements. For more, exchange_many (lu_updates.cuh) copies
-/// whole columns.
+/// Largest number of row exchanges that move single elements. For more, exchange_rows_by_column_buffer
+/// (lu_updates.cuh) copies whole columns.
 constexpr int max_exchanges_by_row = 512;
 /// Largest number of columns per panel on several GPUs, where one thread per exchange moves all rows.
 constexpr int max_distributed_columns = 1024;
-/// Buffers of one column each, for exchange_many (lu_updates.cuh). Together they fit in L2.
+/// Buffers of one column each, for exchange_rows_by_column_buffer (lu_updates.cuh). Together they fit in L2.
 constexpr int column_buffers = 132;
 
 /// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.

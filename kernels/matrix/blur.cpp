@@ -122,17 +122,17 @@ WindowRange window_in_image(std::int64_t centre, std::int64_t extent, std::int64
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
-/// The size of the image f and the window of weights w (the point-spread function) around a pixel. `up` and
-/// `left` are the distances from the pixel to the window's first row and column.
+/// The size of the image f and the window of weights w (the point-spread function) around a pixel.
+/// `rows_above` and `columns_before` are the distances from the pixel to the window's first row and column.
 struct ImageGeometry {
   explicit ImageGeometry(const BlurSpec& spec)
       : w(point_spread(spec)),
         width(spec.width),
         height(spec.height),
-        up((w.rows - 1) / 2),
-        left((w.cols - 1) / 2) {}
+        rows_above((w.rows - 1) / 2),
+        columns_before((w.cols - 1) / 2) {}
   HostMatrix<double> w;
-  std::int64_t width, height, up, left;
+  std::int64_t width, height, rows_above, columns_before;
 
   /// Calls visit(pixel, weight) for all pixels of f on which pixel (y, x) of H f depends, in row-major order.
   template <class Visit>
@@ -140,7 +140,7 @@ struct ImageGeometry {
     const WindowRange rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       for (std::int64_t j = cols.begin; j < cols.end; ++j) {
-        visit((y + i - up) * width + x + j - left, w(i, j));
+        visit((y + i - rows_above) * width + x + j - columns_before, w(i, j));
       }
     }
   }
@@ -160,7 +160,8 @@ struct ImageGeometry {
 
   /// Returns true if the window around a pixel lies within the image.
   bool window_is_inside(std::int64_t y, std::int64_t x) const {
-    return y >= up && y - up + w.rows <= height && x >= left && x - left + w.cols <= width;
+    return y >= rows_above && y - rows_above + w.rows <= height && x >= columns_before &&
+           x - columns_before + w.cols <= width;
   }
 };
 

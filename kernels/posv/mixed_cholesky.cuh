@@ -201,8 +201,8 @@ class CholeskyFactors {
   const int* rows() const { return nullptr; }
 
   /// Replaces z by the solution of L L^T x = z.
-  template <class F>
-  void solve(const F* factors, F* z, std::int64_t nrhs) {
+  template <class FactorElement>
+  void solve(const FactorElement* factors, FactorElement* z, std::int64_t nrhs) {
     solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solve_memory,
                    info_);
   }

@@ -27,9 +27,10 @@ using namespace gaussweep::tiles;
 /// Thresholds of the factorisation; the defaults were measured (docs/notebook/cholesky.md).
 struct Thresholds {
   int max_single_launch_order =
-      0;          ///< the largest order that is factored in one launch; 0 means 9216, in float 6144
-  int panel = 0;  ///< columns per launch of larger orders; 0 means 2048 if n < 14336, else 3072 (float: 1024)
-  int tail = 40;  ///< tile rows that remain where a launch's tail columns begin (Schedule)
+      0;  ///< the largest order that is factored in one launch; 0 means 9216, in float 6144
+  int panel_columns =
+      0;  ///< columns per launch of larger orders; 0 means 2048 if n < 14336, else 3072 (float: 1024)
+  int tail_tile_rows = 40;  ///< tile rows that remain where a launch's tail columns begin (Schedule)
 };
 
 /// Selects the vendor's GEMM and SYRK for the trailing updates.
@@ -127,7 +128,7 @@ class RecursiveCholesky {
     if (a_ != input_) copy(/*back=*/false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
-    const int panel = value_or(thresholds_.panel, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
+    const int panel = value_or(thresholds_.panel_columns, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
     panel_ = n_ <= value_or(thresholds_.max_single_launch_order, in_double ? 9216 : 6144) ? n_ : panel;
     factor(0, n_);
   }
@@ -174,7 +175,7 @@ class RecursiveCholesky {
     arguments.ld = lda_;
     arguments.rows = (n_ - first) / tile_order;
     arguments.columns = count / tile_order;
-    arguments.tail_rows = thresholds_.tail;
+    arguments.tail_rows = thresholds_.tail_tile_rows;
     arguments.mailboxes = mailboxes_ + (first / tile_order) * static_cast<std::int64_t>(mailbox_size);
     arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(tiles_per_column_ + 1);
     arguments.states_ld = tiles_per_column_;

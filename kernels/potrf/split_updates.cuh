@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(256)
 inline Thresholds thresholds_of_halves() {
   Thresholds thresholds;
   thresholds.max_single_launch_order = 4608;
-  thresholds.panel = 512;
+  thresholds.panel_columns = 512;
   return thresholds;
 }
 

@@ -17,13 +17,14 @@ std::string value_text(const ParameterValue& value) {
   return "the choice '" + std::get<std::string>(value) + "'";
 }
 
-template <class V>
-const V& get(const std::map<std::string, ParameterValue>& values, const std::string& name, const char* type) {
+template <class Value>
+const Value& get(const std::map<std::string, ParameterValue>& values, const std::string& name,
+                 const char* type) {
   const auto found = values.find(name);
   if (found == values.end()) {
     throw std::logic_error("parameter '" + name + "' was read, but the method's row does not declare it");
   }
-  const V* value = std::get_if<V>(&found->second);
+  const Value* value = std::get_if<Value>(&found->second);
   if (value == nullptr) {
     throw std::logic_error("parameter '" + name + "' was read as " + type + ", but it is " +
                            value_text(found->second));

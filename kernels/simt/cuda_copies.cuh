@@ -44,11 +44,11 @@ __device__ __forceinline__ void end_copy_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// Waits until all copy groups of the thread except the `Later` newest ones are complete.
-template <int Later>
+/// Waits until all copy groups of the thread except the `PendingGroups` newest ones are complete.
+template <int PendingGroups>
 __device__ __forceinline__ void await_copy_groups() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
+  asm volatile("cp.async.wait_group %0;" ::"n"(PendingGroups) : "memory");
 #endif
 }
 

@@ -110,10 +110,10 @@ __device__ __forceinline__ void fence_products() {
 __device__ __forceinline__ void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until all committed products except the `Later` newest groups are complete.
-template <int Later>
+/// Waits until all committed products except the `PendingGroups` newest groups are complete.
+template <int PendingGroups>
 __device__ __forceinline__ void await_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Later) : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PendingGroups) : "memory");
 }
 
 #endif

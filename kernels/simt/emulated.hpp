@@ -81,7 +81,7 @@ void copy_or_zero(T* shared, const T* global, bool exists) {
   *shared = exists ? *global : T(0);
 }
 inline void end_copy_group() {}
-template <int Later>
+template <int PendingGroups>
 void await_copy_groups() {}
 inline void spin_pause(SourceLocation site = SourceLocation::current()) {
   detail::wait_for_others(site);

@@ -12,7 +12,8 @@
 ///   simt::dynamic_shared<T>()          the block's dynamic shared memory, aligned for any T (16 bytes)
 ///   simt::atomic_add(pointer, value)   int, unsigned, unsigned long long, float, double on every GPU
 ///   simt::load_volatile, store_volatile, load_acquire, store_release, spin_pause    for flags between blocks
-///   simt::copy_16_bytes, copy_16_bytes_through_l1, copy_or_zero, end_copy_group, await_copy_groups<Later>
+///   simt::copy_16_bytes, copy_16_bytes_through_l1, copy_or_zero, end_copy_group,
+///   await_copy_groups<PendingGroups>
 ///                                      asynchronous copies to shared memory
 ///   simt::multiprocessors(context), simt::max_shared_bytes(context), simt::has_clusters(context)
 ///   GAUSSWEEP_UNROLL                   unrolls the next loop, so that its arrays stay in registers

@@ -37,14 +37,15 @@ constexpr int prefetched_tiles = sizeof(T) == 4 && RhsPerGroup == 1   ? 3
 
 /// Launches the kernel. The groups of right-hand sides share the multiprocessors equally.
 /// @param items number of block rows of all sweeps, plus 1 for row exchanges
-template <class T, int RhsPerGroup, bool Paired, bool Transposed>
+template <class T, int RhsPerGroup, bool HasAdjacentRows, bool Transposed>
 void launch_chain(Context& context, const LaunchArguments<T>& arguments, int items) {
   const int groups = (arguments.nrhs + RhsPerGroup - 1) / RhsPerGroup;
   const int blocks_per_group = std::max(simt::multiprocessors(context) / groups, 1);
   const dim3 grid(static_cast<unsigned>(std::min(items, blocks_per_group)), static_cast<unsigned>(groups));
-  simt::launch(context,
-               chain::solve_chain<T, RhsPerGroup, prefetched_tiles<T, RhsPerGroup>, Paired, Transposed>, grid,
-               dim3(chain::threads), 0, arguments);
+  simt::launch(
+      context,
+      chain::solve_chain<T, RhsPerGroup, prefetched_tiles<T, RhsPerGroup>, HasAdjacentRows, Transposed>, grid,
+      dim3(chain::threads), 0, arguments);
 }
 
 template <class T, int RhsPerGroup>
@@ -52,11 +53,15 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   const bool paired =
       reinterpret_cast<std::uintptr_t>(arguments.a) % (2 * sizeof(T)) == 0 && arguments.ld % 2 == 0;
   if (op == vendor::Op::transpose) {
-    paired ? launch_chain<T, RhsPerGroup, /*Paired=*/true, /*Transposed=*/true>(context, arguments, items)
-           : launch_chain<T, RhsPerGroup, /*Paired=*/false, /*Transposed=*/true>(context, arguments, items);
+    paired ? launch_chain<T, RhsPerGroup, /*HasAdjacentRows=*/true, /*Transposed=*/true>(context, arguments,
+                                                                                         items)
+           : launch_chain<T, RhsPerGroup, /*HasAdjacentRows=*/false, /*Transposed=*/true>(context, arguments,
+                                                                                          items);
   } else {
-    paired ? launch_chain<T, RhsPerGroup, /*Paired=*/true, /*Transposed=*/false>(context, arguments, items)
-           : launch_chain<T, RhsPerGroup, /*Paired=*/false, /*Transposed=*/false>(context, arguments, items);
+    paired ? launch_chain<T, RhsPerGroup, /*HasAdjacentRows=*/true, /*Transposed=*/false>(context, arguments,
+                                                                                          items)
+           : launch_chain<T, RhsPerGroup, /*HasAdjacentRows=*/false, /*Transposed=*/false>(context, arguments,
+                                                                                           items);
   }
 }
 

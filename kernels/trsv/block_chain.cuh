@@ -113,9 +113,9 @@ struct LaneMap {
 /// The work of one thread block, which processes items until none is left.
 /// @tparam RhsPerGroup maximum number of right-hand sides of a group
 /// @tparam Depth number of prefetched tiles
-/// @tparam Paired true: a lane's two rows are adjacent, so that one access loads both (row_of)
+/// @tparam HasAdjacentRows true: a lane's two rows are adjacent, so that one access loads both (row_of)
 /// @tparam Transposed true: the matrix is the transpose of the stored one
-template <class T, int RhsPerGroup, int Depth, bool Paired, bool Transposed>
+template <class T, int RhsPerGroup, int Depth, bool HasAdjacentRows, bool Transposed>
 struct BlockRowSolver {
   using Map = LaneMap<RhsPerGroup>;
   const LaunchArguments<T>& arguments;
@@ -149,7 +149,8 @@ struct BlockRowSolver {
     const std::int64_t row = static_cast<std::int64_t>(block) * block_order;
     const T* const first =
         arguments.a + (Transposed ? column + row * arguments.ld : row + column * arguments.ld);
-    load<T, Paired, Transposed>(fragment, first, arguments.ld, lane, height(block), arguments.n - column);
+    load<T, HasAdjacentRows, Transposed>(fragment, first, arguments.ld, lane, height(block),
+                                         arguments.n - column);
   }
   /// Returns the address of this lane's element of a segment.
   __device__ const T* element_address(const T* segments, int block, int slot) const {
@@ -264,7 +265,7 @@ struct BlockRowSolver {
       const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
-        const int i = row_of<Paired>(lane, v);
+        const int i = row_of<HasAdjacentRows>(lane, v);
         if (i == j && sweep.unit_diagonal) fragment.value[c][v] = T(1);
         if (sweep.lower ? i < j : i > j) fragment.value[c][v] = T(0);
       }
@@ -279,7 +280,7 @@ struct BlockRowSolver {
       const int j = warp * columns_per_warp + c;
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
-        const int i = row_of<Paired>(lane, v);
+        const int i = row_of<HasAdjacentRows>(lane, v);
         fragment.value[c][v] =
             lower ? shared.triangle.at(i, j) : shared.triangle.at(block_order - 1 - i, block_order - 1 - j);
       }
@@ -297,7 +298,7 @@ struct BlockRowSolver {
     for (int r = 0; r < RhsPerGroup; ++r) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
-        sums_of(r, buffer)[warp * block_order + row_of<Paired>(lane, v)] = sums[r][v];
+        sums_of(r, buffer)[warp * block_order + row_of<HasAdjacentRows>(lane, v)] = sums[r][v];
       }
     }
   }
@@ -376,7 +377,7 @@ struct BlockRowSolver {
     T y[rows_per_lane];
     GAUSSWEEP_UNROLL
     for (int v = 0; v < rows_per_lane; ++v) {
-      const int row = row_of<Paired>(lane, v);
+      const int row = row_of<HasAdjacentRows>(lane, v);
       T value = 0;
       if (sweep.rhs_segments != nullptr) {  // complete: every warp has waited for its part
         value = simt::load_volatile(group_copy_of(sweep.rhs_segments) +
@@ -404,13 +405,13 @@ struct BlockRowSolver {
           column[v] = sweep.lower ? fragment.value[k][v] : fragment.value[columns_per_warp - 1 - k][v];
         }
         const int j = group_of(step) * columns_per_warp + (sweep.lower ? k : columns_per_warp - 1 - k);
-        const bool has_second_row = Paired ? j % rows_per_lane == 1 : j >= lanes;
+        const bool has_second_row = HasAdjacentRows ? j % rows_per_lane == 1 : j >= lanes;
         const T pivot = sweep.unit_diagonal || j >= size ? T(1) : (has_second_row ? column[1] : column[0]);
         const T quotient = (has_second_row ? y[1] : y[0]) / pivot;
-        const T x = __shfl_sync(all_lanes, quotient, Paired ? j / rows_per_lane : j % lanes);
+        const T x = __shfl_sync(all_lanes, quotient, HasAdjacentRows ? j / rows_per_lane : j % lanes);
         GAUSSWEEP_UNROLL
         for (int v = 0; v < rows_per_lane; ++v) {
-          const int row = row_of<Paired>(lane, v);
+          const int row = row_of<HasAdjacentRows>(lane, v);
           if (row == j) {
             y[v] = x;
           } else if (sweep.lower ? row > j : row < j) {
@@ -420,7 +421,7 @@ struct BlockRowSolver {
       }
     }
     GAUSSWEEP_UNROLL
-    for (int v = 0; v < rows_per_lane; ++v) publish(sweep, block, r, row_of<Paired>(lane, v), y[v]);
+    for (int v = 0; v < rows_per_lane; ++v) publish(sweep, block, r, row_of<HasAdjacentRows>(lane, v), y[v]);
   }
 
   /// Solves the block row that a sweep processes in step `step`.
@@ -536,12 +537,13 @@ struct BlockRowSolver {
 };
 
 /// Runs a BlockRowSolver in each thread block. There is at most one thread block per multiprocessor.
-template <class T, int RhsPerGroup, int Depth, bool Paired, bool Transposed = false>
+template <class T, int RhsPerGroup, int Depth, bool HasAdjacentRows, bool Transposed = false>
 __global__ void __launch_bounds__(threads, 1) solve_chain(LaunchArguments<T> arguments) {
   __shared__ SharedStorage<T, RhsPerGroup> shared;
   const int t = static_cast<int>(threadIdx.x);
   const int group = RhsPerGroup == 8 ? static_cast<int>(blockIdx.y) : 0;  // other launches have one group
-  BlockRowSolver<T, RhsPerGroup, Depth, Paired, Transposed>{arguments, shared, t % lanes, t / lanes, group}
+  BlockRowSolver<T, RhsPerGroup, Depth, HasAdjacentRows, Transposed>{arguments, shared, t % lanes, t / lanes,
+                                                                     group}
       .work();
 }
 

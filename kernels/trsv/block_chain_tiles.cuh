@@ -54,26 +54,27 @@ struct LaneFragment {
 };
 
 /// Returns row v, from 0, of a lane's two rows within a block row.
-/// @tparam Paired true: the lane's rows are adjacent, so that one access loads both
-template <bool Paired>
+/// @tparam HasAdjacentRows true: the lane's rows are adjacent, so that one access loads both
+template <bool HasAdjacentRows>
 __device__ __forceinline__ int row_of(int lane, int v) {
-  return Paired ? rows_per_lane * lane + v : lane + lanes * v;
+  return HasAdjacentRows ? rows_per_lane * lane + v : lane + lanes * v;
 }
 
 /// Loads the lane's elements of `columns_per_warp` columns of a tile. Elements beyond `height` and `width`
 /// become 0.
 /// @tparam Transposed true: rows are contiguous in memory instead of columns
 /// @param first the first element of the columns
-template <class T, bool Paired, bool Transposed = false>
+template <class T, bool HasAdjacentRows, bool Transposed = false>
 __device__ __forceinline__ void load(LaneFragment<T>& fragment, const T* first, std::int64_t ld, int lane,
                                      std::int64_t height, std::int64_t width) {
   if (height >= block_order && width >= columns_per_warp) {
-    if constexpr (Paired && Transposed) {
+    if constexpr (HasAdjacentRows && Transposed) {
       GAUSSWEEP_UNROLL
       for (int v = 0; v < rows_per_lane; ++v) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < columns_per_warp; c += 2) {
-          const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + row_of<Paired>(lane, v) * ld + c);
+          const Pair<T> pair =
+              *reinterpret_cast<const Pair<T>*>(first + row_of<HasAdjacentRows>(lane, v) * ld + c);
           fragment.value[c][v] = pair.first;
           fragment.value[c + 1][v] = pair.second;
         }
@@ -81,14 +82,14 @@ __device__ __forceinline__ void load(LaneFragment<T>& fragment, const T* first, 
     } else {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < columns_per_warp; ++c) {
-        if constexpr (Paired) {
+        if constexpr (HasAdjacentRows) {
           const Pair<T> pair = *reinterpret_cast<const Pair<T>*>(first + c * ld + rows_per_lane * lane);
           fragment.value[c][0] = pair.first;
           fragment.value[c][1] = pair.second;
         } else {
           GAUSSWEEP_UNROLL
           for (int v = 0; v < rows_per_lane; ++v) {
-            const int row = row_of<Paired>(lane, v);
+            const int row = row_of<HasAdjacentRows>(lane, v);
             fragment.value[c][v] = first[Transposed ? c + row * ld : c * ld + row];
           }
         }
@@ -100,7 +101,7 @@ __device__ __forceinline__ void load(LaneFragment<T>& fragment, const T* first, 
   for (int c = 0; c < columns_per_warp; ++c) {
     GAUSSWEEP_UNROLL
     for (int v = 0; v < rows_per_lane; ++v) {
-      const int row = row_of<Paired>(lane, v);
+      const int row = row_of<HasAdjacentRows>(lane, v);
       fragment.value[c][v] =
           row < height && c < width ? first[Transposed ? c + row * ld : c * ld + row] : T(0);
     }

@@ -67,27 +67,26 @@ class LargeTileLoader {
   /// Starts the copies of the current k tile and advances to the next one.
   __device__ __forceinline__ void copy(double* k_tile) {
     if (line_count_ < Lines || remaining_k_ < large_depth) {
-      copy</*Pack=*/1, /*Whole=*/false>(k_tile);
+      copy</*ElementsPerCopy=*/1, /*IsFullTile=*/false>(k_tile);
     } else if (reinterpret_cast<std::uintptr_t>(source_) % 16 == 0 && ld_ % 2 == 0) {
-      copy</*Pack=*/2, /*Whole=*/true>(k_tile);
+      copy</*ElementsPerCopy=*/2, /*IsFullTile=*/true>(k_tile);
     } else {
-      copy</*Pack=*/1, /*Whole=*/true>(k_tile);
+      copy</*ElementsPerCopy=*/1, /*IsFullTile=*/true>(k_tile);
     }
     source_ += KContiguous ? k_step_ : k_step_ * ld_;
     remaining_k_ -= k_step_;
   }
 
  private:
-  /// @tparam Pack elements per copy instruction, one or two
-  /// @tparam Whole true if the k tile is complete
-  template <int Pack, bool Whole>
+  /// @tparam ElementsPerCopy elements per copy instruction, one or two
+  template <int ElementsPerCopy, bool IsFullTile>
   __device__ __forceinline__ void copy(double* k_tile) const {
-    // A column of the k tile (along the contiguous index) consists of `packs` packs of Pack elements, which
-    // `lanes` lanes copy. A warp copies `columns` columns per step.
-    constexpr int packs = KTile::length / Pack, lanes = packs < 32 ? packs : 32;
+    // A column of the k tile (along the contiguous index) consists of `packs` packs of ElementsPerCopy
+    // elements, which `lanes` lanes copy. A warp copies `columns` columns per step.
+    constexpr int packs = KTile::length / ElementsPerCopy, lanes = packs < 32 ? packs : 32;
     constexpr int columns = 32 / lanes;
     constexpr int steps_in_flight = 4, columns_per_warp = steps_in_flight * columns;
-    const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * Pack;
+    const int lane = static_cast<int>(threadIdx.x) % 32, first = lane % lanes * ElementsPerCopy;
     const int warp = static_cast<int>(threadIdx.x) / 32 - ConsumerWarps;
     GAUSSWEEP_ROLLED
     for (int column = warp * columns_per_warp + lane / lanes; column < KTile::width;
@@ -97,14 +96,16 @@ class LargeTileLoader {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < steps_in_flight; ++k) {
         GAUSSWEEP_UNROLL
-        for (int offset = 0; offset < KTile::length; offset += lanes * Pack) {
+        for (int offset = 0; offset < KTile::length; offset += lanes * ElementsPerCopy) {
           double* const target = lane_target + offset + k * columns * KTile::stride;
-          if constexpr (Pack == 2) {
+          if constexpr (ElementsPerCopy == 2) {
             simt::copy_16_bytes_through_l1(target, source + offset);
           } else {
             const int contiguous_index = first + offset, column_index = column + k * columns;
-            const bool line_exists = Whole || (KContiguous ? column_index : contiguous_index) < line_count_;
-            const bool in_k_range = Whole || (KContiguous ? contiguous_index : column_index) < remaining_k_;
+            const bool line_exists =
+                IsFullTile || (KContiguous ? column_index : contiguous_index) < line_count_;
+            const bool in_k_range =
+                IsFullTile || (KContiguous ? contiguous_index : column_index) < remaining_k_;
             if (line_exists) simt::copy_or_zero(target, source + offset, in_k_range);
           }
         }

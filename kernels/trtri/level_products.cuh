@@ -187,9 +187,9 @@ class LevelTileProduct {
   /// Multiplies and accumulates `count` k tiles.
   __device__ __forceinline__ void add(int count) {
     if (rows_ == Order && columns_ == Order) {
-      add</*Whole=*/true>(count);
+      add</*IsFullTile=*/true>(count);
     } else {
-      add</*Whole=*/false>(count);
+      add</*IsFullTile=*/false>(count);
     }
   }
   /// Calls store(row, column, sum) for all sums of the lane.
@@ -212,18 +212,17 @@ class LevelTileProduct {
   }
 
  private:
-  /// @tparam Whole true if the C tile is complete
-  template <bool Whole>
+  template <bool IsFullTile>
   __device__ __forceinline__ void add(int count) {
     T* const ring = simt::dynamic_shared<T>();
-    for (int p = 0; p < Stages - 1; ++p) load<Whole>(p < count, ring + p * stage_elements);
+    for (int p = 0; p < Stages - 1; ++p) load<IsFullTile>(p < count, ring + p * stage_elements);
     int current = 0, previous = Stages - 1;  // stages of the current and the previous k tile
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       simt::await_copy_groups<Stages - 2>();
       __syncthreads();
-      load<Whole>(p + Stages - 1 < count, ring + previous * stage_elements);
-      multiply<Whole>(ring + current * stage_elements, ring + current * stage_elements + b_begin);
+      load<IsFullTile>(p + Stages - 1 < count, ring + previous * stage_elements);
+      multiply<IsFullTile>(ring + current * stage_elements, ring + current * stage_elements + b_begin);
       previous = current;
       current = current + 1 == Stages ? 0 : current + 1;
     }
@@ -253,13 +252,13 @@ class LevelTileProduct {
 
   /// Starts to copy the next k tile if `exists`. Elements beyond the k range are set to 0. Rows and columns
   /// beyond the tile keep old contents, which only reach sums that are not stored.
-  template <bool Whole>
+  template <bool IsFullTile>
   __device__ __forceinline__ void load(bool exists, T* to) {
     if (exists) {
       if (remaining_k_ >= tile_depth) {
-        copy<Whole>(to, [](int) { return true; });
+        copy<IsFullTile>(to, [](int) { return true; });
       } else {
-        copy<Whole>(to, [this](int k) { return k < remaining_k_; });
+        copy<IsFullTile>(to, [this](int k) { return k < remaining_k_; });
       }
       a_ += a_step_;
       b_ += step_;
@@ -267,25 +266,26 @@ class LevelTileProduct {
     }
     simt::end_copy_group();
   }
-  template <bool Whole, class InRange>
+  template <bool IsFullTile, class InRange>
   __device__ __forceinline__ void copy(T* to, InRange in_range) const {
     T* const to_a = to + a_k() * a_stride + a_row();
     T* const to_b = to + b_begin + b_column() * b_stride + b_k();
     GAUSSWEEP_UNROLL
     for (int e = 0; e < copies_per_thread; ++e) {
-      if (Whole || a_row() < rows_) {
+      if (IsFullTile || a_row() < rows_) {
         simt::copy_or_zero(to_a + e * a_copy_step * a_stride, a_ + e * a_copy_stride_,
                            in_range(a_k() + e * a_copy_step));
       }
-      if (Whole || b_column() + e * b_copy_step < columns_) {
+      if (IsFullTile || b_column() + e * b_copy_step < columns_) {
         simt::copy_or_zero(to_b + e * b_copy_step * b_stride, b_ + e * b_copy_stride_, in_range(b_k()));
       }
     }
   }
   /// Multiplies one k tile. Skips whole fragments beyond the C tile.
-  template <bool Whole>
+  template <bool IsFullTile>
   __device__ __forceinline__ void multiply(const T* a, const T* b) {
-    const int rows = Whole ? Order : rows_ - part_row(), columns = Whole ? Order : columns_ - part_column();
+    const int rows = IsFullTile ? Order : rows_ - part_row(),
+              columns = IsFullTile ? Order : columns_ - part_column();
     const T* const a_fragment = a + part_row() + quad();
     if constexpr (sizeof(T) == sizeof(double)) {
       const T* const b_fragment = b + (part_column() + quad()) * b_stride;

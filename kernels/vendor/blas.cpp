@@ -31,13 +31,13 @@ CBLAS_UPLO cblas(Uplo uplo) {
 CBLAS_DIAG cblas(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit;
 }
-char letter(Op op) {
+char lapack_option(Op op) {
   return op == Op::none ? 'N' : 'T';
 }
-char letter(Uplo uplo) {
+char lapack_option(Uplo uplo) {
   return uplo == Uplo::lower ? 'L' : 'U';
 }
-char letter(Diagonal diagonal) {
+char lapack_option(Diagonal diagonal) {
   return diagonal == Diagonal::unit ? 'U' : 'N';
 }
 
@@ -145,13 +145,13 @@ int getrf(std::int64_t m, std::int64_t n, double* a, std::int64_t lda, int* pivo
 
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const float* lu, std::int64_t lda, const int* pivots,
           float* b, std::int64_t ldb) {
-  return GAUSSWEEP_LAPACK(LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, letter(op), to_int(n), to_int(nrhs), lu,
-                                              to_int(lda), pivots, b, to_int(ldb)));
+  return GAUSSWEEP_LAPACK(LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, lapack_option(op), to_int(n), to_int(nrhs),
+                                              lu, to_int(lda), pivots, b, to_int(ldb)));
 }
 int getrs(Op op, std::int64_t n, std::int64_t nrhs, const double* lu, std::int64_t lda, const int* pivots,
           double* b, std::int64_t ldb) {
-  return GAUSSWEEP_LAPACK(LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, letter(op), to_int(n), to_int(nrhs), lu,
-                                              to_int(lda), pivots, b, to_int(ldb)));
+  return GAUSSWEEP_LAPACK(LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, lapack_option(op), to_int(n), to_int(nrhs),
+                                              lu, to_int(lda), pivots, b, to_int(ldb)));
 }
 
 int getri(std::int64_t n, float* a, std::int64_t lda, const int* pivots, float* work, std::int64_t lwork) {
@@ -164,37 +164,41 @@ int getri(std::int64_t n, double* a, std::int64_t lda, const int* pivots, double
 }
 
 int potrf(Uplo uplo, std::int64_t n, float* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(LAPACKE_spotrf_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(
+      LAPACKE_spotrf_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), a, to_int(lda)));
 }
 int potrf(Uplo uplo, std::int64_t n, double* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(
+      LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), a, to_int(lda)));
 }
 
 int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const float* factor, std::int64_t lda, float* b,
           std::int64_t ldb) {
-  return GAUSSWEEP_LAPACK(LAPACKE_spotrs_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), to_int(nrhs), factor,
-                                              to_int(lda), b, to_int(ldb)));
+  return GAUSSWEEP_LAPACK(LAPACKE_spotrs_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), to_int(nrhs),
+                                              factor, to_int(lda), b, to_int(ldb)));
 }
 int potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const double* factor, std::int64_t lda, double* b,
           std::int64_t ldb) {
-  return GAUSSWEEP_LAPACK(LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), to_int(nrhs), factor,
-                                              to_int(lda), b, to_int(ldb)));
+  return GAUSSWEEP_LAPACK(LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), to_int(nrhs),
+                                              factor, to_int(lda), b, to_int(ldb)));
 }
 
 int potri(Uplo uplo, std::int64_t n, float* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(LAPACKE_spotri_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(
+      LAPACKE_spotri_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), a, to_int(lda)));
 }
 int potri(Uplo uplo, std::int64_t n, double* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(LAPACKE_dpotri_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(
+      LAPACKE_dpotri_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), a, to_int(lda)));
 }
 
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, float* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(
-      LAPACKE_strtri_work(LAPACK_COL_MAJOR, letter(uplo), letter(diagonal), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(LAPACKE_strtri_work(LAPACK_COL_MAJOR, lapack_option(uplo), lapack_option(diagonal),
+                                              to_int(n), a, to_int(lda)));
 }
 int trtri(Uplo uplo, Diagonal diagonal, std::int64_t n, double* a, std::int64_t lda) {
-  return GAUSSWEEP_LAPACK(
-      LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, letter(uplo), letter(diagonal), to_int(n), a, to_int(lda)));
+  return GAUSSWEEP_LAPACK(LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, lapack_option(uplo), lapack_option(diagonal),
+                                              to_int(n), a, to_int(lda)));
 }
 
 namespace {
@@ -220,16 +224,16 @@ double gecon(std::int64_t n, const double* lu, std::int64_t lda, double norm) {
 double pocon(Uplo uplo, std::int64_t n, const double* factor, std::int64_t lda, double norm) {
   ConditionWork work(n, /*reals=*/3);
   double rcond = 0;
-  GAUSSWEEP_LAPACK(LAPACKE_dpocon_work(LAPACK_COL_MAJOR, letter(uplo), to_int(n), factor, to_int(lda), norm,
-                                       &rcond, work.real.data(), work.integer.data()));
+  GAUSSWEEP_LAPACK(LAPACKE_dpocon_work(LAPACK_COL_MAJOR, lapack_option(uplo), to_int(n), factor, to_int(lda),
+                                       norm, &rcond, work.real.data(), work.integer.data()));
   return rcond;
 }
 
 double trcon(Uplo uplo, std::int64_t n, const double* a, std::int64_t lda) {
   ConditionWork work(n, /*reals=*/3);
   double rcond = 0;
-  GAUSSWEEP_LAPACK(LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', letter(uplo), 'N', to_int(n), a, to_int(lda),
-                                       &rcond, work.real.data(), work.integer.data()));
+  GAUSSWEEP_LAPACK(LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', lapack_option(uplo), 'N', to_int(n), a,
+                                       to_int(lda), &rcond, work.real.data(), work.integer.data()));
   return rcond;
 }
 

@@ -59,14 +59,14 @@ Factored<T> factor(Context& context, const std::vector<T>& a, int n, int lda, in
   DeviceArray<int> pivots(device, n), source(device, n), target(device, n), info(device, 1);
   std::vector<int> rows(2 * levels * n);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i) % n;
-  DeviceArray<int> rows_at(device, rows);
+  DeviceArray<int> source_rows(device, rows);
   const auto exchanges_of = [&](int j) { return lu::RowPermutation{source.data() + j, target.data() + j}; };
   int before = 0;
   int cols = 0;
   for (int j = 0; j < n; j += cols) {
     cols = std::min(j == 0 ? first_columns : Columns, n - j);
     const lu::PreviousPanelUpdate update{
-        before, j - before, n - j - cols, exchanges_of(j - before), rows_at.data(), n, 0};
+        before, j - before, n - j - cols, exchanges_of(j - before), source_rows.data(), n, 0};
     unsigned blocks = By == Senders::block ? 1 : 2;
     while (static_cast<int>(blocks) * Threads * RowsPerThread < n - j) blocks *= 2;
     const int clusters =

@@ -18,7 +18,7 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   std::mt19937_64 engine(seed);
   HardFloatProduct hard;
   Inputs<float>& in = hard.inputs;
-  in = random_product<float>(engine, 10, 60, halves::max_few_terms);
+  in = random_product<float>(engine, 10, 60, halves::max_small_k);
   const auto [m, n, k] = std::tuple(in.shape.m, in.shape.n, in.shape.k);
   const auto each = [](HostMatrix<float>& matrix, auto exponent) {
     change_each(matrix, [&](float value, auto i, auto j) {

@@ -110,21 +110,21 @@ TEST_P(LuUpdates, ReversedRows) {
   check_reversed<float, 32>(context, 96, 33);
 }
 
-/// Row exchanges. `pivots` is the argument of LAPACK's laswp. rows_at[i] is the original row that is in row i
-/// after the exchanges.
+/// Row exchanges. `pivots` is the argument of LAPACK's laswp. source_rows[i] is the original row that is in
+/// row i after the exchanges.
 struct Swaps {
-  std::vector<int> pivots, rows_at;
+  std::vector<int> pivots, source_rows;
 };
 /// Returns random exchanges, as partial pivoting makes them in `count` columns from `first` on.
 Swaps swaps(int n, int first, int count, unsigned seed) {
   Swaps result{std::vector<int>(n), std::vector<int>(n)};
   std::iota(result.pivots.begin(), result.pivots.end(), 1);
-  std::iota(result.rows_at.begin(), result.rows_at.end(), 0);
+  std::iota(result.source_rows.begin(), result.source_rows.end(), 0);
   std::mt19937 engine(seed);
   for (int j = first; j < first + count; ++j) {
     const int pivot = std::uniform_int_distribution<int>(j, n - 1)(engine);
     result.pivots[j] = pivot + 1;
-    std::swap(result.rows_at[j], result.rows_at[pivot]);
+    std::swap(result.source_rows[j], result.source_rows[pivot]);
   }
   return result;
 }
@@ -140,21 +140,21 @@ TEST_P(LuUpdates, FewAndManyRowExchanges) {
     std::vector<int> pivots = expected.pivots;
     std::copy_n(before.pivots.begin(), first, pivots.begin());
     DeviceArray<double> device_a(*device, a), buffer(*device, 4 * n);
-    DeviceArray<int> device_pivots(*device, pivots), rows_at(*device, expected.rows_at),
-        previous(*device, before.rows_at);
+    DeviceArray<int> device_pivots(*device, pivots), source_rows(*device, expected.source_rows),
+        previous(*device, before.source_rows);
     if (many) {
-      simt::launch(context, lu::exchange_many<double>, /*grid=*/4, /*block=*/64, /*shared_bytes=*/0,
-                   device_a.data(), lda, first, n - first, columns, device_pivots.data(), rows_at.data(),
-                   previous.data(), first, buffer.data());
+      simt::launch(context, lu::exchange_rows_by_column_buffer<double>, /*grid=*/4, /*block=*/64,
+                   /*shared_bytes=*/0, device_a.data(), lda, first, n - first, columns, device_pivots.data(),
+                   source_rows.data(), previous.data(), first, buffer.data());
     } else {
-      simt::launch(context, lu::exchange_few<double, 4>, /*grid=*/(columns + 3) / 4, /*block=*/64,
+      simt::launch(context, lu::exchange_rows_by_element<double, 4>, /*grid=*/(columns + 3) / 4, /*block=*/64,
                    /*shared_bytes=*/0, device_a.data(), lda, first, count, columns, device_pivots.data(),
-                   rows_at.data(), previous.data(), first);
+                   source_rows.data(), previous.data(), first);
     }
     const std::vector<double> seen = device_a.values();
     for (int c = 0; c < columns; ++c) {
       for (int r = 0; r < lda; ++r) {
-        ASSERT_EQ(seen[r + c * lda], a[(r < n ? expected.rows_at[r] : r) + c * lda])
+        ASSERT_EQ(seen[r + c * lda], a[(r < n ? expected.source_rows[r] : r) + c * lda])
             << "row " << r << (many ? ", many" : "");
       }
     }
@@ -173,14 +173,14 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
   // Two permutations of the rows per level of LU's recursion (lu::Update).
   std::vector<int> identity(2 * gaussweep::lu::levels * n);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<int>(i) % n;
-  DeviceArray<int> rows_at(*device, identity);
+  DeviceArray<int> source_rows(*device, identity);
   const lu::RowPermutation exchanges{source.data(), target.data()};
   const int window = gaussweep::lu::pivot_window_rows, beyond = n - window;
   simt::launch(context, lu::factor_window<float>, 1, window, sizeof(lu::WindowMemory<float>), device_a.data(),
                lda, /*rows=*/window, cols, /*first=*/0, pivots.data(), exchanges, info.data());
   simt::launch(context, lu::exchange_and_solve<float>, gaussweep::lu::levels / 4 + (beyond + 31) / 32, 32, 0,
                device_a.data(), lda, /*l=*/device_a.data(), /*first=*/0, cols, /*before=*/0, /*after=*/cols,
-               /*columns=*/cols, exchanges, rows_at.data(), /*order=*/n, /*parities=*/0u,
+               /*columns=*/cols, exchanges, source_rows.data(), /*order=*/n, /*parities=*/0u,
                /*below=*/device_a.data() + window, /*below_count=*/beyond);
   const std::vector<float> seen = device_a.values();
   std::vector<int> order(n);
@@ -203,7 +203,7 @@ TEST_P(LuUpdates, WindowPanelAndTheRowsBelow) {
     }
   }
   EXPECT_LE(largest, 1.000001);
-  const std::vector<int> moved = rows_at.values();
+  const std::vector<int> moved = source_rows.values();
   for (int r = 0; r < n; ++r) ASSERT_EQ(moved[r], order[r]);
 }
 

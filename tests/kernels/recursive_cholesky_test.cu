@@ -151,7 +151,7 @@ TEST_P(RecursiveCholesky, FactorsInOneLaunch) {
   expect_factor<float>(context, 1100, 1100, /*upper=*/false, {});
   tiles::Thresholds thresholds;
   for (const int tail : {0, 3}) {  // a tail of 3 tile rows needs tasks of kind `update`
-    thresholds.tail = tail;
+    thresholds.tail_tile_rows = tail;
     expect_factor<double>(context, 704, 706, /*upper=*/false, thresholds);
     expect_factor<float>(context, 640, 644, /*upper=*/true, thresholds);
   }
