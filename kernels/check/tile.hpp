@@ -4,10 +4,10 @@
 
 namespace gaussweep::tiles {
 
-constexpr int tile_edge = 64;      ///< rows and columns of a tile
-constexpr int tile_depth = 32;     ///< values of k per call
-constexpr int microtile_rows = 8;  ///< rows of a microtile
-constexpr int microtile_cols = 2;  ///< columns of a microtile
+constexpr int tile_edge = 64;   ///< rows and columns of a tile
+constexpr int tile_depth = 32;  ///< values of k per call
+constexpr int microtile_rows = 8;
+constexpr int microtile_cols = 2;
 
 /// The sums of a tile in column-major order: high + low + lowest.
 struct TileSums {
