@@ -151,7 +151,7 @@ class TaskExecutor {
 
   /// Tracks which operand tiles of a product are ready (finished, so that they may be read), one group
   /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: four operand
-  /// tiles (operand_state) in 8 columns. A parameter `tile_column` is counted from task.from.
+  /// tiles (operand_state) in 8 columns. A parameter `tile_column` is counted from task.k_begin.
   class ReadyTiles {
    public:
     /// @param ready_mask the ready tiles of the first polled group, one bit per lane
