@@ -45,7 +45,8 @@ sweep:
   # One matrix per run. The list has orders that are not multiples of 32, because products of these orders are slower.
   - problem: gemm
     method: [cublas, residues, halves, openblas, serial]
-    repeats: 25
+    repeats: 9
+    rounds: 3
     n: &orders {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512, 725, 1k, 1449, 2k, 2897, 4k, 5793, 8k, 10k], emulated: [16, 48], host: [64, 128, 256, 512]}
   - problem: trsv
     method: [inverted_blocks, cublas, openblas, serial_rows]

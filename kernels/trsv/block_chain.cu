@@ -1,11 +1,12 @@
-/// Launches the kernel of block_chain.cuh: solves with one triangle, or with both triangles of an LU or
-/// Cholesky decomposition.
+/// Launches the kernels of block_chain.cuh and small_solve.cuh: solves with one triangle, or with both
+/// triangles of an LU or Cholesky decomposition.
 
 #include "kernels/trsv/block_chain.hpp"
 
 #include <algorithm>
 
 #include "kernels/trsv/block_chain.cuh"
+#include "kernels/trsv/small_solve.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
@@ -65,10 +66,26 @@ void launch_chain(Context& context, const LaunchArguments<T>& arguments, int ite
   }
 }
 
+/// Solves systems of order at most block_order.
+template <class T>
+void launch_small(Context& context, const LaunchArguments<T>& arguments, vendor::Op op) {
+  constexpr int max_blocks_per_multiprocessor = 4;
+  const auto kernel = op == vendor::Op::transpose ? chain::solve_small<T, /*Transposed=*/true>
+                                                  : chain::solve_small<T, /*Transposed=*/false>;
+  const int blocks = std::min((arguments.nrhs + chain::warps - 1) / chain::warps,
+                              max_blocks_per_multiprocessor * simt::multiprocessors(context));
+  simt::launch(context, kernel, dim3(static_cast<unsigned>(blocks)), dim3(chain::threads), 0, arguments);
+}
+
 /// Sets the members of `arguments` that point into the workspace. Solves for all right-hand sides.
 template <class T>
 void solve(Context& context, LaunchArguments<T> arguments, std::int64_t nrhs, void* memory,
            vendor::Op op = vendor::Op::none) {
+  if (arguments.n <= chain::block_order) {
+    arguments.nrhs = static_cast<int>(nrhs);
+    if (nrhs > 0) launch_small(context, arguments, op);
+    return;
+  }
   const ChainWorkspace layout(arguments.n, nrhs, sizeof(T), /*both_triangles=*/arguments.sweeps == 2);
   auto* const bytes = static_cast<std::byte*>(memory);
   const auto segments = [&](int number) { return reinterpret_cast<T*>(bytes + layout.segments(number)); };

@@ -61,6 +61,8 @@ struct Sweep {
   bool stores_answer;  ///< also stores the answer in b
 };
 
+constexpr int max_sweeps = 2;
+
 /// The arguments of the kernel. RhsPerGroup is the maximum number of right-hand sides of a group. In an array
 /// of segments, element i of right-hand side r has the index (i / block_order * RhsPerGroup + r) *
 /// block_order + i % block_order.
@@ -77,7 +79,7 @@ struct LaunchArguments {
   const int* pivots;  ///< LAPACK's pivots, from 1, by which the rows of b are exchanged first, or null
   int* source_rows;   ///< with pivots: n ints for the row permutation, all bits set before the launch
   T* permuted_rhs;    ///< with pivots: the segments of b after the exchanges
-  Sweep<T> sweep[2];
+  Sweep<T> sweep[max_sweeps];
   GroupCounters* counters;
   /// Distance in bytes of the groups' copies of `counters` and of the arrays in the workspace. The pointers
   /// are those of group 0.

@@ -3,7 +3,8 @@
 /// A thread block takes a block row and inverts its diagonal triangle. It multiplies the block row's tiles by
 /// the finished parts of the answer, and subtracts the products from the right-hand side. It multiplies the
 /// remainder by the inverse (block_chain.cuh). It polls for parts of the answer that other thread blocks
-/// compute. Tiles are prefetched before the wait.
+/// compute. Tiles are prefetched before the wait. Systems of order at most 64 are solved by substitution in
+/// shared memory (small_solve.cuh).
 ///
 /// Layout: column-major; the answer replaces b, and A is only read. Cost: n^2 operations per right-hand side,
 /// plus n 64^2 / 3 for the inverses. Groups of eight right-hand sides read the triangle separately, but at

@@ -55,6 +55,26 @@ TYPED_TEST(CpuSolvers, NanPropagatesAndFails) {
     EXPECT_EQ(check(row_of("trsv/" + variant), inputs, solve(variant, inputs)).ratio, HUGE_VAL) << variant;
 }
 
+// The reciprocals of these pivots overflow, or are so small that they lose digits; the quotients are exact.
+TYPED_TEST(CpuSolvers, ExtremePivotsAreDividedBy) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  for (const T pivot : {4 * Limits::denorm_min(), Limits::max() / 4 * 3}) {
+    for (const std::int64_t n : {3, 40}) {
+      auto inputs = square_inputs<T>("trsv", n, MatrixKind::triangular);
+      for (std::int64_t j = 0; j < n; ++j) {
+        for (std::int64_t i = 0; i < n; ++i) inputs.a(i, j) = T(i == j ? 1 : 0);
+        inputs.b(j, 0) = T(j);
+      }
+      inputs.a(n - 1, n - 1) = pivot;
+      inputs.b(n - 1, 0) = pivot;
+      const Answer<T> answer = solve("inverted_blocks", inputs);
+      EXPECT_EQ(answer.x.data.back(), 1) << n << " " << pivot;
+      EXPECT_EQ(answer.x.data[1], 1) << n << " " << pivot;
+    }
+  }
+}
+
 TEST(CpuReferences, AreTheVendorsRows) {
   for (const Backend backend : {Backend::host, Backend::emulated}) {
     ASSERT_NE(registry().reference(Problem::named("trsv"), backend), nullptr);
