@@ -29,8 +29,8 @@ struct ChainWorkspace {
     return control_bytes + static_cast<std::size_t>(set) * segment_bytes_;
   }
   /// Returns the offset of the row permutation.
-  std::size_t sources() const { return segments(sets_); }
-  std::size_t group_bytes() const { return sources() + source_bytes_; }
+  std::size_t source_rows() const { return segments(sets_); }
+  std::size_t group_bytes() const { return source_rows() + source_bytes_; }
   std::size_t bytes() const { return static_cast<std::size_t>(groups_per_launch) * group_bytes(); }
 
   std::int64_t rhs_per_group;
