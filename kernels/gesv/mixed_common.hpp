@@ -25,7 +25,7 @@ constexpr std::int64_t block_order = 512;  ///< order of these diagonal blocks
 /// Smallest number of right-hand sides for which the vendor's GEMM computes A X, if A is in double.
 constexpr unsigned min_rhs_for_vendor = 9;
 /// Factors in float are tried if the expected time is below `margin` times that of factors in double. (With
-/// few right-hand sides gesv/mixed_gmres needs no margin.)
+/// up to four right-hand sides gesv/mixed_gmres needs no margin.)
 constexpr double margin = 0.98;
 constexpr int max_rhs_per_thread = 8;  ///< in multiply_slice (mixed_vectors.cuh)
 

@@ -47,7 +47,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool tries_float_factors(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
-  const double ratio = nrhs <= 8 ? 1 : margin;
+  const double ratio = nrhs <= 4 ? 1 : margin;
   return refined_ms(order, nrhs) < ratio * direct_ms(order, nrhs);
 }
 
