@@ -17,6 +17,7 @@
 #include "driver/compare/compare_sets.hpp"
 #include "driver/plan/plan_names.hpp"
 #include "driver/results/journal_results.hpp"
+#include "driver/summary/sweep_status.hpp"
 #include "driver/summary/verdict_grid.hpp"
 #include "driver/system/process.hpp"
 #include "io/plan/plan.hpp"
@@ -155,7 +156,7 @@ bool have_other_libraries(const std::vector<io::Record>& records, const std::vec
                       [&](const io::Text& name) { return other_names.count(name) > 0; });
 }
 
-/// Compares a run with the newest earlier run of the same plan and shard. For the run `runs/b` searches all
+/// Compares a run with the newest ended run of the same plan and shard. For the run `runs/b` searches all
 /// of `runs/*`. For a run of a nightly series, `nights/DATE/sweep`, also searches `nights/*/sweep`. In the
 /// latter, runs with other shared libraries (have_other_libraries) are skipped, because they belong to
 /// another project. Runs on other GPU or CPU models are skipped, too. Returns an empty text if there is no
@@ -166,7 +167,7 @@ std::string since_text(const std::string& program, const std::string& run, const
   std::error_code error;
   const fs::path parent = fs::weakly_canonical(run, error).parent_path();
   for (const fs::path& other : neighbour_runs(run)) {
-    if (plan_name_in(other) != this_run.plan_name) continue;
+    if (is_locked(other / "lock") || plan_name_in(other) != this_run.plan_name) continue;
     const std::string base = (fs::path(run).is_absolute() ? other : fs::proximate(other)).string();
     try {
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");

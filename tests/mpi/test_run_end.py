@@ -1,6 +1,7 @@
 """Tests time estimates, and the end of `run`: winners, changes since the last run, and the next command."""
 
 import datetime
+import fcntl
 import json
 import os
 import re
@@ -40,7 +41,9 @@ class RunEnd(SweepTest):
         self.assertNotIn("Since", self.stderr)
         self.sweep(plan, "--shard", "1/2", output="runs/c")
         self.assertNotIn("Since", self.stderr)  # a shard is not compared with the whole
-        directory = self.sweep(plan, output="runs/d")
+        with open(self.sweep(plan, output="runs/running") / "lock", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            directory = self.sweep(plan, output="runs/d")
         self.assertRegex(self.stderr, rf"Since {self.folder}/runs/a: 4 trials in both: ")
         ends = self.stderr.split("Since", 1)[1].splitlines()
         self.assertLess(max(len(line) for line in ends if "gaussweep" not in line and "Since" not in line), 160)
