@@ -118,18 +118,17 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
   std::smatch match;
   if (std::regex_search(status.advice, match, output_option))
     status.advice.replace(match.position(2), match.length(2), shell_quoted(directory.string()));
-  if (status.running) return status;
+  if (status.running || (status.ended && status.exit_code != exit_stopped)) return status;
   const std::filesystem::path output = newest_job_output(directory);
-  if (const std::int64_t job = job_without_output(directory, output); job > 0)
+  const JobOutput job_output = read_job_output(output);
+  if (const std::int64_t job = job_without_output(directory, job_output.is_starting ? "" : output); job > 0)
     status.advice = fmt::format(
-        "job {} was submitted and has no output yet; squeue shows its state. If it does not list the job, {}",
-        job, status.advice);
+        "job {} {}; squeue shows its state. If it does not list the job, {}", job,
+        job_output.is_starting ? "has just started" : "was submitted and has no output yet", status.advice);
   const bool is_of_last_start = was_written_since(output, status.started);
-  if (status.exit_code == exit_stopped && is_of_last_start) {
-    // A node failure reaches the ranks as a signal; only Slurm knows its cause.
-    if (const std::string line = read_job_output(output).cancelled; !line.empty())
-      status.remarks.push_back(fmt::format("{}: {}", output.string(), line));
-  }
+  // Only the job's output has these causes. A node failure, for example, reaches the ranks as a signal.
+  if (status.ended && is_of_last_start && !job_output.stop_cause.empty())
+    status.remarks.push_back(fmt::format("{}: {}", output.string(), job_output.stop_cause));
   if (!status.ended) {
     // On a full disk, for example, the run cannot record why it ended.
     for (const std::filesystem::path& log : {directory / "logs/rank-0.log", output}) {

@@ -109,10 +109,12 @@ JobOutput read_job_output(const fs::path& path) {
   for (std::string line; std::getline(file, line);) {
     // The file has the outputs of all starts; only the last start counts.
     const bool is_start = has(line, ".sbatch: job ") && has(line, ", start ");
-    if (is_start || has(line, " to do, ")) output = {};  // rank 0 logs "to do" at each start
-    is_over = !is_start && (is_over || is_final(line));
+    const bool is_run = has(line, " to do, ");  // rank 0 logs this at each start
+    if (is_start || is_run) output = {};
+    is_over = !is_start && (is_over || is_run || is_final(line));
     if (std::string error = write_error_of(line); !error.empty()) output.write_error = std::move(error);
-    if (has(line, " CANCELLED AT ")) output.cancelled = line;
+    if (has(line, " CANCELLED AT ") || has(line, ".sbatch: no trial ended in two starts"))
+      output.stop_cause = line;
   }
   std::error_code error;
   const auto written = fs::last_write_time(path, error);

@@ -20,10 +20,13 @@ std::int64_t job_without_output(const std::filesystem::path& directory, const st
 
 /// The state of a job, from the output that it has written since its last start.
 struct JobOutput {
-  /// True if the output was written in the last two minutes, and reports neither an error nor the job's end.
+  /// True if the output was written in the last two minutes, and reports neither a started run nor an error
+  /// nor the job's end.
   bool is_starting = false;
   std::string write_error;  ///< the last error about a file that could not be written; empty if none
-  std::string cancelled;    ///< Slurm's last line about a cancelled job or step; empty if none
+  /// The last line about a cancelled job or step, or about a job that two starts without a record ended;
+  /// empty if none.
+  std::string stop_cause;
 };
 JobOutput read_job_output(const std::filesystem::path& path);
 

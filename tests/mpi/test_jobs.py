@@ -575,15 +575,6 @@ class Begin(SweepTest):
         self.assertIn("; job 9 was submitted and has no output yet", stdout)
         self.assertNotIn("No space left", stdout)
 
-    def test_the_status_of_a_stopped_job_quotes_slurm(self):
-        directory = self.sweep(self.plan(HOST), "--time-limit", "0.001", "--grace", "0", code=5)
-        log = directory / "logs/slurm-gaussweep-8.out"
-        line = "slurmstepd: error: *** JOB 8 ON n1 CANCELLED AT 2026-03-01T12:00:00 DUE TO NODE FAILURE ***"
-        log.write_text(f"sweep.sbatch: job 8, start 0, on n1\n{line}\n")
-        self.assertIn(f"Note:    {log}: {line}\n", self.ran(["status", directory]).stdout)
-        log.write_text(f"{log.read_text()}sweep.sbatch: job 8, start 1, on n1\n")
-        self.assertNotIn(line, self.ran(["status", directory]).stdout)
-
     def test_the_status_of_a_job_that_did_not_end_names_its_output(self):
         directory = self.sweep(self.plan(HOST))
         log, journal = directory / "logs/slurm-gaussweep-8.out", directory / "journal.jsonl"

@@ -1,4 +1,4 @@
-"""Tests time estimates, and the end of `run`: winners, changes since the last run, and the next command."""
+"""Tests time estimates, the end of `run` (winners, changes since the last run, next command), and stopped jobs."""
 
 import datetime
 import fcntl
@@ -95,6 +95,23 @@ class RunEnd(SweepTest):
         options = ("--time-limit", "0.001", "--grace", "0")
         self.sweep(plan, *options, code=5, GAUSSWEEP_SUBMITTED_BY=f"{submitted} -- --partition=gpu")
         self.assertIn(f"requeue the job, go on with: {submitted} --resume -- --partition=gpu\n", self.stderr)
+
+    def test_the_status_of_a_stopped_job_quotes_its_output(self):
+        directory = self.sweep(self.plan(PLAN), "--time-limit", "0.001", "--grace", "0", code=5)
+        log = directory / "logs/slurm-gaussweep-8.out"
+        (directory / "logs/submitted").write_text("8\n")
+        for line in (
+            "slurmstepd: error: *** JOB 8 ON n1 CANCELLED AT 2026-03-01T12:00:00 DUE TO NODE FAILURE ***",
+            "sweep.sbatch: no trial ended in two starts; not requeued. If each takes longer, give more --time",
+        ):
+            log.write_text(f"sweep.sbatch: job 8, start 0, on n1\n{line}\n")
+            self.assertIn(f"Note:    {log}: {line}\n", self.ran(["status", directory]).stdout)
+            log.write_text(f"{log.read_text()}sweep.sbatch: job 8, start 1, on n1\n")
+            shown = self.ran(["status", directory]).stdout
+            self.assertNotIn(line, shown)
+            self.assertIn("; job 8 has just started; squeue shows its state", shown)
+        log.write_text(f"{log.read_text()}4 trials, 4 to do, 1 rank\n")
+        self.assertNotIn("just started", self.ran(["status", directory]).stdout)
 
     def test_progress_line_under_mpirun(self):
         plan = self.plan(PLAN.replace("nights", "live").replace("[30, 61]", "200:203:1"))

@@ -64,7 +64,7 @@ class Notices(case.SlurmTest):
             time.sleep(1)
             self.notice(job, directory, 0)
         self.assertEqual(self.cluster.wait_for_end(job), 5)
-        self.assertIn("no trial ended in two starts", self.output_of(directory))
+        self.assertRegex(self.gaussweep("status", directory), "Note: .* no trial ended in two starts;.* more --time")
         # If nothing else is left, a trial is tried even if its estimate exceeds the limit.
         limited = ["--time-limit" in n["command_line"] for n in self.journal(directory)[1] if n["note"] == "run"]
         self.assertEqual(limited, [True, False])
