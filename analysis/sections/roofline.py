@@ -83,6 +83,8 @@ def _figures(rows, trials):
     for group, precision in product(device_groups, sorted(rows["precision"].unique())):
         part = rows[rows["device"].isin(group) & (rows["precision"] == precision)]
         part = part[np.isfinite(part["intensity"]) & (part["intensity"] > 0)]
+        if not len(part):
+            continue
         triangles = np.where(part.groupby("problem")["uplo"].transform("nunique") > 1, ", " + part["uplo"], "")
         nrhs = np.where(part["nrhs"] > 1, ", nrhs " + part["nrhs"].astype(str), "") if has_several(part["nrhs"]) else ""
         name = part["problem"] + "/" + part["method"] + triangles + on_device(part) + nrhs

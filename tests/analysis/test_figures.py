@@ -557,6 +557,7 @@ class FiguresTest(unittest.TestCase):
             rates = {"copy_bytes_per_second": threads * 1e10, "gemm_flops_double": threads * 3e10}
             night.devices = [dict(rates, host="node1", gpu_uuid="")]
             night.trial("gesv", "lapack", 64, 1e-3 / threads, scatter=0, run_id=f"run-{threads}")
+        nights[0].trial("gesv", "lapack", 64, 1e-3, precision="float", run_id="run-1")  # with one thread only
         plots = drawn(*nights)
         for name, threads in (("CPU__1_thread", 1), ("CPU__2_threads", 2)):
             _, (point, roof), _ = plots[f"roofline-double-{name}"]
