@@ -1,4 +1,4 @@
-/// Implements `gaussweep summary`: shows the records of runs, one row per group of equal trials. A trial is
+/// Implements `gaussweep summary`: shows the records of runs, one row per trial and GPU model. A trial is
 /// one method on one matrix.
 
 #include "driver/summary/summary.hpp"
@@ -169,7 +169,9 @@ void summarise_to_stdout(const SummaryOptions& options) {
 void add_summary_command(CLI::App& app, Commands&) {
   auto options = std::make_shared<SummaryOptions>();
   CLI::App* sub = app.add_subcommand(
-      "summary", "Summarise records: one row per group of trials, failures with their causes");
+      "summary",
+      "Summarise records: a row is one trial on one GPU model, pooled over rounds and runs; "
+      "failures with their causes");
   sub->add_option("paths", options->paths,
                   "Run directories, directories of run directories, results files or journals")
       ->required();
