@@ -66,6 +66,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     directory.extension() == ".h5"
                         ? "; `gaussweep summary " + shell_quoted(directory.string()) + "` shows its records"
                         : ""));
+  if (std::filesystem::status(directory, error).type() == std::filesystem::file_type::not_found)
+    throw io::InputError(fmt::format("{}: no such file or directory", directory.string()));
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     const std::filesystem::path output = newest_job_output(directory);
     SweepStatus starting;

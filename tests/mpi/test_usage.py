@@ -100,6 +100,8 @@ class Output(SweepTest):
         for command in ("merge", "verify"):
             done = self.ran([command, directory, "-o", self.folder / "absent" / "all.h5"], code=2)
             self.assertIn("absent does not exist", done.stderr)
+        done = self.ran(["status", self.folder / "absent"], code=2)
+        self.assertIn("absent: no such file or directory", done.stderr)
 
     def test_resume_does_not_start_among_foreign_files(self):
         home = self.folder / "home"
