@@ -41,6 +41,14 @@ struct TimeSource {
   std::string like;  ///< path of the earlier run whose records the model has learned (--like); empty: none
 };
 
+/// Returns the seconds that samples above the minimum number may take if the times scatter.
+double further_sample_seconds(const Trial& trial, const CostModel& model) {
+  const Sampling& sampling = trial.sampling;
+  const auto runs = static_cast<double>((sampling.max_samples - sampling.min_samples) * trial.inner_repeats);
+  const double seconds = runs * model.run_seconds(trial);
+  return sampling.seconds > 0 ? std::min(seconds, sampling.seconds) : seconds;
+}
+
 /// A row of the table: the trials of a method on a backend, or all trials.
 struct PlanRow {
   std::size_t trials = 0, skipped = 0;
@@ -55,7 +63,9 @@ struct PlanRow {
       return;
     }
     if (source.like.empty()) {
-      seconds.likely += source.model.estimate(trial);
+      const double estimate = source.model.estimate(trial);
+      seconds.likely += estimate;
+      seconds.high += std::min(estimate + further_sample_seconds(trial, source.model), trial.timeout_seconds);
     } else if (const std::optional<TimeRange> expected = source.model.expected(trial)) {
       seconds += *expected;
     } else {
@@ -154,6 +164,12 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                       counted(all.trials, "trial"), all.skipped, time, to_string(backend),
                       matrix_bytes.size(), bytes_text(disk_bytes)),
           prose_width()));
+  const std::string most = duration_text(all.seconds.high);
+  if (source.like.empty() && most != duration_text(all.seconds.likely))
+    fmt::print("{}", paragraph(fmt::format("note: this time is for the minimum numbers of samples. If the "
+                                           "times scatter, all samples may take up to about {}.",
+                                           most),
+                               prose_width()));
   print_skipped(expansion.trials);
   note_memory(expansion.trials, registry);
 }

@@ -79,6 +79,14 @@ class Usage(SweepTest):
         shown = self.ran(["plan", plan, "--backend", "host"]).stdout
         self.assertIn("note: 1 trial on the CPU needs more than this machine's", " ".join(shown.split()))
 
+    def test_plan_counts_further_samples(self):
+        plan = self.plan(
+            "name: p\nrepeats: {min: 5, max: 100000, noise: 0.0001%, time: 4s}\n"
+            "sweep:\n  - {problem: gesv, method: crout, n: [512, 513]}"
+        )
+        shown = self.ran(["plan", plan, "--backend", "host"]).stdout
+        self.assertRegex(" ".join(shown.split()), r"all samples may take up to about (8|9|1\d) s\.")
+
     def test_plan_for_a_gpu(self):
         plan = self.plan(
             "name: p\nsweep:\n  - {problem: gesv, method: gauss_block, n: {H200: 48, cuda: 24, emulated: 8}}"
