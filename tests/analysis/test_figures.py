@@ -552,11 +552,10 @@ class FiguresTest(unittest.TestCase):
 
     def test_a_cpu_has_a_roof_per_number_of_threads(self):
         nights = fixture.Night("one"), fixture.Night("two")
-        for threads, night in enumerate(nights, 1):
-            night.hosts[0]["blas_threads"] = threads
-            rates = {"copy_bytes_per_second": threads * 1e10, "gemm_flops_double": threads * 3e10}
-            night.devices = [dict(rates, host="node1", gpu_uuid="")]
-            night.trial("gesv", "lapack", 64, 1e-3 / threads, scatter=0, run_id=f"run-{threads}")
+        for count, night in enumerate(nights, 1):
+            night.hosts[0]["blas_threads"] = count
+            night.devices = [dict(host="node1", copy_bytes_per_second=count * 1e10, gemm_flops_double=count * 3e10)]
+            night.trial("gesv", "lapack", 64, 1e-3 / count, scatter=0, run_id=f"run-{count}")
         nights[0].trial("gesv", "lapack", 64, 1e-3, precision="float", run_id="run-1")  # with one thread only
         plots = drawn(*nights)
         for name, threads in (("CPU__1_thread", 1), ("CPU__2_threads", 2)):
