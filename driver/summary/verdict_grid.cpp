@@ -89,20 +89,22 @@ class ModelRates {
   const Rates& median() const { return median_; }
   /// Returns the limit (lower bound on the time) of a group's problem: the median over its records. Each
   /// record's limit is computed with the rates of its own device, as in `Group::peak_share`. If these rates
-  /// are unknown, or if the record is of a CPU method in a GPU's grid, the medians of the model are used.
+  /// are unknown, or if the record is of a CPU method in a GPU's grid, the medians of the model are used. The
+  /// bound is that of the median record, or of the larger of the two in the middle.
   Limit limit_of(const Group& group) const {
-    Limit limit;
-    std::vector<double> seconds;
+    std::vector<Limit> limits;
     for (const Record* r : group.records) {
       const Rates* own = find_in(own_, DeviceKey(r->host, r->gpu_uuid, r->capability));
       Limit of_record = own == nullptr ? Limit() : driver::limit_of(*r, *own);
       if (std::isnan(of_record.seconds)) of_record = driver::limit_of(*r, median_);
       if (std::isnan(of_record.seconds)) continue;
-      if (seconds.empty()) limit.bound = of_record.bound;
-      seconds.push_back(of_record.seconds);
+      limits.push_back(of_record);
     }
-    limit.seconds = median_of(std::move(seconds));
-    return limit;
+    if (limits.empty()) return {};
+    std::sort(limits.begin(), limits.end(),
+              [](const Limit& a, const Limit& b) { return a.seconds < b.seconds; });
+    const Limit &below = limits[(limits.size() - 1) / 2], &above = limits[limits.size() / 2];
+    return {(below.seconds + above.seconds) / 2, above.bound};
   }
 
  private:

@@ -127,6 +127,7 @@ TEST(VerdictGrid, IsEmptyForTrialsThatNoGpuRan) {
 TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
   std::vector<Record> records = {on_cpu(example_record("lapack", 64, {4e-4}), "node1"),
                                  on_cpu(example_record("lapack", 64, {1e-4}), "node1 (4 threads)")};
+  records.push_back(records.back());
   std::vector<io::DeviceRow> devices;
   for (Record& r : records) {
     io::DeviceRow& row = devices.emplace_back(h200());
@@ -134,6 +135,7 @@ TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
     row.capability = 0;
     row.host = r.host;
     row.gemm_flops_double = devices.size() == 1 ? 1e9 : 4e9;
+    row.copy_bytes_per_second = devices.size() == 1 ? 4e12 : 1e8;
     r.peak_share =
         roofline_fraction(r, {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double});
   }
@@ -141,6 +143,7 @@ TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
       verdict_grids(records, devices, {machine("node1", "Xeon"), machine("node1 (4 threads)", "Xeon")});
   const VerdictCell& cell = only_cell(grids);
   EXPECT_DOUBLE_EQ(cell.limit_fraction, cell.winner->peak_share);
+  EXPECT_EQ(cell.limit.bound, Bound::memory) << "the bound of the median record";
 }
 
 TEST(VerdictGrid, LimitComesFromTheProblemNotTheMethod) {
