@@ -92,6 +92,11 @@ def regressions_of(results):
     return [words for new, base in _last_and_earlier(results) for words in _compared(base, new)["regressions"]]
 
 
+def disturbed_of(results):
+    """Returns the number of regressed times during which other programs used the CPUs. @raises CannotCompare"""
+    return sum(_compared(base, new)["disturbed"] for new, base in _last_and_earlier(results))
+
+
 def differences_of(results):
     """Returns what compare found to differ between the last runs and the earlier ones: parameters, tolerances and
     matrix files, as texts. Leaves out plans whose times cannot be compared."""

@@ -4,7 +4,7 @@ different, and the trend of the fastest trials. A night is one run of a plan, as
 import numpy as np
 import pandas as pd
 
-from ..comparison import CannotCompare, advice_of, differences_of, regressions_of, trend_of, verdicts_of
+from ..comparison import CannotCompare, advice_of, differences_of, disturbed_of, regressions_of, trend_of, verdicts_of
 from ..captions import matrices
 from ..frames import best, slug
 from ..loader import STATUSES, TRIAL
@@ -213,7 +213,10 @@ def _counts(results, rows):
     decided_count = int(count.drop(undecided, errors="ignore").sum())
     none = f"No regression among {counted(decided_count, 'decided trial')}" if decided_count else "No trial was decided"
     summary = f"{counted(len(regressions), 'regression')}: {first_ones}" if regressions else none
-    return f"{counted(len(verdict_of), 'trial')} in both: {words}. {summary}{f'; and {more} more' if more > 0 else ''}."
+    summary += f"; and {more} more" if more > 0 else ""
+    if disturbed := disturbed_of(results):
+        summary += f". Other programs used the CPUs during {disturbed} of these trials: measure again"
+    return f"{counted(len(verdict_of), 'trial')} in both: {words}. {summary}."
 
 
 def table(page, results):

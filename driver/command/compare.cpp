@@ -299,6 +299,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, const Comparison& s
   json["rate"] = rules.false_alarm_rate;
   json["regression"] = !comparison.regressions.empty();
   json["regressions"] = comparison.regressions;
+  json["disturbed"] = comparison.disturbed;
   json["repaired"] = repaired_trials(comparison);
   json["only_base"] = comparison.only_base;
   json["only_new"] = comparison.only_new;

@@ -89,6 +89,7 @@ Side side_of(const RecordList& records, bool is_duet) {
     joules.push_back(record->energy_joules);
     queues.push_back(record->queue_seconds);
     runs.insert(record->run_id);
+    side.was_disturbed = side.was_disturbed || is_disturbed(*record);
     side.kernels = std::max(side.kernels, record->kernels);
     side.waits = std::max(side.waits, record->waits);
     side.iterations = std::max(side.iterations, record->iterations);
@@ -367,6 +368,7 @@ void find_regressions(Comparison& result, const CompareRules& rules) {
     const bool is_slower =
         pair.change.verdict == Verdict::slower && (is_counted || pair.change.ratio > 1 + rules.fail_above);
     if (!is_slower && !pair.is_worse) continue;
+    if (!pair.is_worse && pair.now.was_disturbed) ++result.disturbed;
     const std::string growth = fmt::format("{:+.1f} %", 100 * (pair.change.ratio - 1));
     const std::string time_text = pair.reason.empty() ? growth : pair.reason;
     result.regressions.push_back(

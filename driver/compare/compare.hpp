@@ -99,6 +99,7 @@ struct Side {
   /// the run cannot be recorded as a graph.
   std::int64_t launch_bound = -1;
   std::vector<std::string> gpus;  ///< UUIDs of the GPUs
+  bool was_disturbed = false;     ///< true if other programs used the CPUs during one of its records
 };
 
 /// A trial that is in both sets.
@@ -195,6 +196,7 @@ struct Comparison {
   double threshold = 0;  ///< CompareRules::threshold, or its default
   /// Texts about trials and methods that are slower or worse on the same place, and about missing trials.
   std::vector<std::string> regressions;
+  std::size_t disturbed = 0;  ///< number of regressed times with `Side::was_disturbed` in new
 };
 
 /// Compares two sets. Records are matched by trial (trial_identity). Records of the same trial and place in

@@ -383,6 +383,9 @@ std::string regression_text(const Comparison& comparison) {
                        : "No trial was decided.";
   } else {
     text = fmt::format("{}: {}.", counted(all.size(), "regression"), first_names(all));
+    if (comparison.disturbed > 0)
+      text += fmt::format(" Other programs used the CPUs during {} of these trials: measure again.",
+                          comparison.disturbed);
   }
   const std::vector<std::string> repaired = repaired_trials(comparison);
   if (!repaired.empty())

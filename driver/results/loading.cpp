@@ -412,6 +412,10 @@ std::string mixed_libraries(const std::vector<io::Record>& records) {
 
 }  // namespace
 
+bool is_disturbed(const io::Record& record) {
+  return record.backend != "cuda" && record.cpu_demand > max_cpu_demand;
+}
+
 std::string busy_text(const std::vector<io::Record>& records) {
   // A smaller fraction of busy trials may be chance, because a short trial has a single reading of the CPU
   // demand.
@@ -421,7 +425,7 @@ std::string busy_text(const std::vector<io::Record>& records) {
   for (const io::Record& record : records) {
     if (record.samples == 0 || record.backend == "cuda") continue;
     ++trials;
-    if (record.cpu_demand > max_cpu_demand) busy.push_back(record.cpu_demand);
+    if (is_disturbed(record)) busy.push_back(record.cpu_demand);
   }
   if (busy.empty() || static_cast<double>(busy.size()) < min_fraction * static_cast<double>(trials))
     return {};

@@ -87,6 +87,8 @@ std::vector<std::string> missing_shards(const std::vector<std::filesystem::path>
 /// @param commit the commit of a build that is about to add records; empty if there is none
 std::string mixed_builds(const std::vector<io::Record>& records, const std::string& commit = {});
 
+/// Returns true if other programs used the CPUs during a trial on the CPU. Its times may then be too long.
+bool is_disturbed(const io::Record& record);
 /// Returns "other programs used the CPUs during 2 of 10 trials on the CPU (2.0 to 3.0 threads per CPU wanted
 /// to run)"; empty if fewer than a fifth of the trials on the CPU were disturbed.
 std::string busy_text(const std::vector<io::Record>& records);

@@ -271,6 +271,13 @@ class SinceLastRunTest(unittest.TestCase):
             night.trial("gesv", "recursive", 512, 2e-3, status="pass" if day == "01" else "failed", **same)
         cls.page = page_of(*reversed(nights))  # the order of the files must not matter
 
+    def test_regressions_name_other_programs(self):
+        nights = fixture.Night("nightly"), fixture.Night("nightly")
+        for day, night in enumerate(nights, 1):
+            more = {"run_id": f"run-{day}", "start_time": f"2026-01-0{day}T00:00:00Z", "cpu_demand": float(day)}
+            night.trial("gesv", "lapack", 512, 1e-3 * day**3, **more)
+        self.assertIn("used the CPUs during 1 of these trials: measure again.", page_of(*nights).words("overview"))
+
     def test_nights_are_compared_and_not_pooled(self):
         words = self.page.words("overview")
         self.assertIn("Since the last run of the same plan: 3 trials in both: 1 SLOWER, 1 UNCLEAR, 1 WORSE", words)

@@ -122,6 +122,10 @@ TEST(CompareJudge, LastSentenceCountsWhatWasNotDecided) {
                                ::testing::Not(::testing::HasSubstr("SLOWER"))));
   EXPECT_THAT(regression_text(threads), ::testing::AllOf(::testing::StartsWith("No trial was decided."),
                                                          ::testing::HasSubstr(" SLOWER, because")));
+  io::Results busy = four_trials(2, 1000);
+  for (Record& r : busy.records) r.cpu_demand = r.n == 64 ? 1 : 1.5;
+  EXPECT_THAT(regression_text(compare(four_trials(2, 1), busy, {})),
+              ::testing::HasSubstr(" during 3 of these trials: measure again."));
 }
 
 TEST(CompareJudge, BoundsWithoutMeaningAreTexts) {
