@@ -136,6 +136,7 @@ TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
     row.host = r.host;
     row.gemm_flops_double = devices.size() == 1 ? 1e9 : 4e9;
     row.copy_bytes_per_second = devices.size() == 1 ? 4e12 : 1e8;
+    r.bytes = r.problem_bytes;
     r.peak_share =
         roofline_fraction(r, {row.copy_bytes_per_second, row.gemm_flops_float, row.gemm_flops_double});
   }
