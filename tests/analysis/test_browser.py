@@ -89,6 +89,29 @@ class BrowserTest(unittest.TestCase):
             self.assertEqual(too_wide, 0)
             self.assertLessEqual(bar, 1, "the navigation has a scrollbar below its border")
 
+    def test_the_corner_of_the_grid_stays_in_view(self):
+        self.open(*WINDOWS[1])
+        (left, corner, name), right = self.browser.execute_script(
+            "const grid = document.querySelector('table.grid'), box = grid.parentElement; box.scrollLeft = 1e6;"
+            "const left = (element) => element.getBoundingClientRect().left;"
+            "return [[box, ...grid.querySelectorAll('tr > :first-child')].slice(0, 3).map(left), box.scrollLeft];"
+        )
+        self.assertGreater(right, 0)
+        self.assertEqual(corner, name)
+        self.assertLessEqual(corner - left, 1)
+
+    def test_print_gives_opened_tables_the_width_of_the_page(self):
+        self.open(*WINDOWS[0])
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
+        widths = self.browser.execute_script(
+            "return [...document.querySelectorAll('.block details')].map((table) => { table.open = true;"
+            "return [table.offsetWidth, table.closest('.block').clientWidth]; })"
+        )
+        self.assertGreaterEqual(len(widths), len(METHODS))
+        for table, block in widths:
+            self.assertEqual(table, block)
+
     def test_names_in_sentences_do_not_break(self):
         self.open(*WINDOWS[1])
         lines = self.browser.execute_script(
