@@ -105,13 +105,17 @@ def is_rectangular(rows):
 def _shared_conditions(rows, reference=""):
     """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
     CPU if one of the methods (of the rows, or `reference`) may use BLAS."""
-    operands, uplo = rows["operands"].unique(), rows["uplo"].unique()
+    operands = rows["operands"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]
     # LAPACK's names of problems that read one triangle: po for definite matrices, tr for triangular ones.
-    has_triangle = rows["problem"].str.startswith(("po", "tr")).all()
-    if has_triangle and len(uplo) == 1 and not any(uplo[0] in word for word in words):
-        words.append(f"{uplo[0]} triangle")
+    triangles = rows[rows["problem"].str.startswith(("po", "tr"))]
+    triangles = triangles.groupby("problem", observed=True)["uplo"].unique().map(list)
+    for uplo in ("lower", "upper"):
+        names = [problem for problem, read in triangles.items() if read == [uplo]]
+        if names and not any(uplo in word for word in words):
+            of = f" ({', '.join(names)})" if len(names) < rows["problem"].nunique() else ""
+            words.append(f"{uplo} triangle{of}")
     may_use_blas = ~rows["method"].str.contains(ONE_CORE) | bool(reference and not re.search(ONE_CORE, reference))
     threads = rows["threads"][rows["threads"].gt(0) & may_use_blas & ~rows["device"].str.startswith(EMULATED)]
     return [*words, f"BLAS on {counted(range_text(threads), 'thread')}"] if len(threads) else words

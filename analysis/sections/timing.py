@@ -113,13 +113,14 @@ def over_baseline(page, results, baseline=""):
         rows[by].merge(best(base, by)[[*by, *found]], how="left")[found] for by in ([*race, "device"], race)
     )
     times = own.fillna(elsewhere).set_axis(rows.index)
+    reference = rows[rows["pooled"].isin(base["pooled"])]  # all rounds; `base` has one record per trial
     rows = rows.assign(gain=times["seconds_median"] / rows["seconds_median"], reference_status=times["status"])
     rows = rows[rows["gain"].notna() & (rows["method"] != name)]
     options = {
         "ylog": True,
         "y_is_rate": True,
         "lines_at": [(1, name)],
-        "reference": base,
+        "reference": reference,
         "point": "the {median} of {reference} ({reference_samples}), divided by that of the method ({samples})",
     }
     page.plots(
