@@ -273,6 +273,7 @@ def _lines(plot, styled_series, figure):
             "color": c,
             "linestyle": _dash(1 if colour is None else variant) if line else "none",
             "alpha": 0.4 if series.faint else 1,
+            "markeredgecolor": "none" if series.faint else c,  # two translucent layers would look like a hollow mark
             # In clouds each series has smaller marks than the one before, so that marks at equal values stay visible.
             "markersize": STYLE["lines.markersize"] + (2 * (1 - i / len(styled_series)) if plot.kind == "dots" else 0),
         }
@@ -289,7 +290,7 @@ def _lines(plot, styled_series, figure):
         if series.hollow is not None and np.any(series.hollow):
             hollow = np.asarray(series.hollow, bool)
             face = {"markerfacecolor": "white", "markersize": style["markersize"]}
-            axes.plot(series.x[hollow], series.y[hollow], mark, color=c, **face)
+            axes.plot(series.x[hollow], series.y[hollow], mark, color=c, zorder=3, **face)
     for value, words in plot.lines_at:
         axes.axhline(value, color="black", linewidth=0.6, linestyle="--", label=words)
     _ticks(axes.xaxis, is_narrow=True)

@@ -10,9 +10,12 @@ from pathlib import Path
 import fixture
 import numpy as np
 from drawn import missing
+from matplotlib.figure import Figure
 from pages import page_of
 
+from analysis import figures
 from analysis.loader import load
+from analysis.plots import Plot, Series, styled
 
 GPU = "NVIDIA Test 100"
 
@@ -215,6 +218,16 @@ class DrawnTest(unittest.TestCase):
         over = page.plots["over-wrong-gesv-double-CPU"]
         told = {s["l"]: [over["told"][i] for i in s["t"]] for s in over["series"]}
         self.assertEqual(told, dict.fromkeys(("sound", "close"), ["the reference did not pass"] * 2))
+
+    def test_figures_draw_hollow_marks_last_and_faint_marks_without_an_edge(self):
+        n = np.array([64.0, 128.0])
+        series = [Series("crout", n, n, hollow=[1, 0]), Series("lapack", n, n), Series("lapack", n, 2 * n, faint=True)]
+        figure = Figure(layout="constrained")
+        figures._lines(Plot("time", "", "n", "time"), styled(series, {"crout": 0, "lapack": 1}), figure)
+        last = max(figure.axes[0].lines, key=lambda line: line.get_zorder())
+        self.assertEqual((last.get_markerfacecolor(), list(last.get_xdata())), ("white", [64]))
+        edges = {line.get_markeredgecolor() for line in figure.axes[0].lines if line.get_alpha() == 0.4}
+        self.assertEqual(edges, {"none"})
 
     def test_labels_of_bars_lack_the_parameters_that_all_have(self):
         night = fixture.Night("bars")
