@@ -360,9 +360,10 @@ def order(page, results, experiment, drawing, rows):
 
 
 def verdict(page, results, experiment, drawing, rows):
-    """Compares two values of one parameter on trials that are otherwise equal, with a verdict in words."""
+    """Compares two values of one parameter on trials that are otherwise equal, with a verdict in words. It leaves out
+    emulated kernels, because their times do not apply to a GPU."""
     name = drawing["parameter"]
-    rows = answered(rows)
+    rows = answered(rows[rows["backend"] != "emulated"])
     rows = rows.assign(
         value=parameter(rows, name),
         rest=rows["parameters"].map(without(dict(zip(rows["parameters"], rows["parameter"])), name)),

@@ -148,6 +148,10 @@ class PapersTest(unittest.TestCase):
             ("pipelined_locks", "pipelined"),
         ):
             self.assertEqual(len(page.rows(f"fuhrmann-table-6.1-verdict-{first}-{second}")), 2)
+        self.assertIn("Verdict: pipelined_locks makes no difference", page.words("papers"))
+        for record in night.records:
+            record["backend"] = "emulated"
+        self.assertNotIn("Verdict", page_of(night, papers="all").words("papers"))
 
     def test_every_claim_has_a_line_and_a_rule(self):
         claims, measures = table_of("claims.csv"), answers.rules()
