@@ -47,7 +47,7 @@ sweep:
     method: [cublas, residues, halves, openblas, serial]
     repeats: 9
     rounds: 3
-    n: &orders {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512, 725, 1k, 1449, 2k, 2897, 4k, 5793, 8k, 10k], emulated: [16, 48], host: [64, 128, 256, 512]}
+    n: &orders {cuda: [32, 45, 49, 64, 91, 128, 181, 256, 363, 512, 725, 1k, 1449, 2k, 2897, 4k, 5793, 8k, 10k], emulated: [16, 48], host: [64, 128, 256, 512]}
   - problem: trsv
     method: [inverted_blocks, cublas, openblas, serial_rows]
     n: *orders
@@ -72,7 +72,7 @@ sweep:
   - {problem: gesv, method: [residues, halves], n: &large {cuda: [2k, 2897, 4k, 5793, 8k, 10k], emulated: 48, host: 64}, nrhs: [1, 8, 64]}
   - {problem: getrf, method: [residues, halves], n: *large}
   # Methods for batches of small systems, on a single system up to order 512.
-  - {problem: getrf, method: [batched, cublas], n: &small {cuda: [32, 45, 64, 91, 128, 181, 256, 363, 512], emulated: [16, 48], host: 64}}
+  - {problem: getrf, method: [batched, cublas], n: &small {cuda: [32, 45, 49, 64, 91, 128, 181, 256, 363, 512], emulated: [16, 48], host: 64}}
   - {problem: geinv, method: [batched, cublas], n: *small}
   - {problem: gesv, method: [batched, cublas], n: *small, nrhs: *sides}
   - {problem: potrf, method: batched, n: *small, uplo: [lower, upper], matrix: *spd}
@@ -81,7 +81,7 @@ sweep:
   - &batches
     problem: getrf
     method: [batched, cublas]
-    n: {cuda: [8, 16, 24, 32, 45, 64, 91, 128, 181, 256, 363], emulated: 3, host: 8}
+    n: {cuda: [8, 16, 24, 32, 45, 49, 64, 91, 128, 181, 256, 363], emulated: 3, host: 8}
     batch: [10, 100, 1000, 10000]
     exclude: [{n: ">64", batch: ">1000"}, {n: ">256", batch: ">100"}]
   - {<<: *batches, problem: geinv}
