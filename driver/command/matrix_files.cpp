@@ -216,7 +216,8 @@ std::string shape_text(const MatrixFacts& facts) {
   if (facts.lower_bandwidth + facts.upper_bandwidth == 0) return "diagonal";
   if (facts.is_triangular()) return fmt::format("{} triangular", to_string(facts.triangle()));
   if (std::max(facts.lower_bandwidth, facts.upper_bandwidth) == facts.rows - 1) return {};
-  return fmt::format("{} diagonals below and {} above the main one", facts.lower_bandwidth,
+  return fmt::format("{} below the main diagonal and {} above it",
+                     counted(static_cast<std::size_t>(facts.lower_bandwidth), "diagonal"),
                      facts.upper_bandwidth);
 }
 
@@ -229,6 +230,11 @@ std::string symmetry_text(const InspectedMatrix& matrix) {
   if (is_definite) return *is_definite ? "yes, positive definite" : "yes, not positive definite";
   return fmt::format("yes, its Cholesky factorisation {} in double",
                      matrix.conditioning->is_definite ? "succeeds" : "fails");
+}
+
+/// Returns a norm for JSON. The largest double stands for all norms that are not less.
+nlohmann::ordered_json norm_json(double norm) {
+  return number_json(norm < std::numeric_limits<double>::max() ? norm : HUGE_VAL);
 }
 
 std::string norm_text(double norm) {
@@ -264,9 +270,9 @@ nlohmann::ordered_json properties_json(const InspectedMatrix& matrix) {
   nlohmann::ordered_json json;
   json["nonzeros"] = facts.nonzeros;
   json["largest"] = number_json(facts.largest);
-  json["norm_1"] = number_json(facts.norm_1);
-  json["norm_inf"] = number_json(facts.norm_inf);
-  json["norm_frobenius"] = number_json(facts.norm_frobenius);
+  json["norm_1"] = norm_json(facts.norm_1);
+  json["norm_inf"] = norm_json(facts.norm_inf);
+  json["norm_frobenius"] = norm_json(facts.norm_frobenius);
   if (!facts.is_square()) return json;
   json["is_symmetric"] = facts.is_symmetric;
   json["asymmetry"] = number_json(facts.asymmetry);

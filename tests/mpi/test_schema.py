@@ -31,6 +31,13 @@ class Schema(SweepTest):
         found = re.search(r"; (?:allowed|allowed here|it has): ([^(\n]*)", done.stderr)
         return {word.strip() for word in found.group(1).split(",")}
 
+    def test_every_setting_is_a_column_of_explain(self):
+        shown = run(["plan", self.plan(f"sweep: [{{{ENTRY}}}]\n"), "--explain", "--format", "csv"]).stdout
+        columns = set(shown.splitlines()[0].split(",")) | {"rounds"}  # one trial per round: the column is "round"
+        settings = set(self.schema["properties"]) & set(self.schema["definitions"]["entry"]["properties"])
+        self.assertGreater(len(settings), 8)
+        self.assertLessEqual(settings, columns)
+
     def test_has_every_key_of_the_reader(self):
         definitions = self.schema["definitions"]
         for text, properties in (

@@ -201,7 +201,7 @@ class Info(SweepTest):
     def test_lines_fit_a_terminal(self):
         band = [[4 if i == j else 1 / 3 if abs(i - j) < 3 else 0 for j in range(20)] for i in range(20)]
         text = self.ran(["matrix", "info", self.write("band.mtx", band)]).stdout
-        self.assertIn("Shape:     2 diagonals below and 2 above the main one", text)
+        self.assertIn("Shape:     2 diagonals below the main diagonal and 2 above it", text)
         self.assertRegex(text, r"Digits: +about \d+ of a solution hold in double, \d+ in float")
         for line in text.splitlines():
             if str(self.folder) not in line:  # a path may be longer
