@@ -94,6 +94,9 @@ def configurations(rows):
     statuses. `rows`: records as `_identified` returns them."""
     times = ["seconds_q1", "seconds_median", "seconds_q3"]
     rows = rows.assign(**rows[times].mask(_is_repeated(rows)))
+    # The bound of a configuration is that of the record with the median limit; of two, the longer one.
+    by_limit = rows.sort_values("limit").groupby(CONFIGURATION, sort=False, dropna=False)["limit"]
+    rows["bound"] = rows["bound"].where(by_limit.cumcount() == by_limit.transform("count") // 2)
     group = rows.groupby(CONFIGURATION, sort=False, dropna=False)
     return group.agg(
         worst=("worst", "max"),

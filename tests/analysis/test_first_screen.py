@@ -537,6 +537,16 @@ class GridTest(unittest.TestCase):
         self.assertAlmostEqual(float(row["limit"]), least)
         self.assertGreater(float(row["share"]), 0)
 
+    def test_the_bound_of_pooled_rounds_is_that_of_the_median_limit(self):
+        night = fixture.Night()
+        for number, rate in enumerate((4e12, 4e8, 2e8)):  # three cards; the copy takes longest on the last two
+            more = dict(gpu=GPU, gpu_uuid=f"card{number}", round=number + 1, key=f"{number}")
+            night.trial("gemm", "cublas", 1000, 1, **more)
+            night.devices.append(night.devices[0] | dict(gpu_uuid=f"card{number}", copy_bytes_per_second=rate))
+        (row,) = csv.DictReader(io.StringIO(page_of(night).data["grid-1"]))
+        self.assertGreater(float(row["limit"]), 0.01)
+        self.assertEqual(row["bound"], "memory")
+
     def test_the_winner_is_compared_with_the_vendor_and_exceeding_the_limit_has_a_footnote(self):
         night = fixture.Night()
         for method, seconds in (("recursive", 1e-3), ("gauss_block", 2e-3), ("cusolver", 5e-3)):
