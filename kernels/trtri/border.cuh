@@ -1,8 +1,8 @@
 #pragma once
 /// Computes the border of a triangle's inverse: its last few rows, or columns if the triangle is upper. For a
-/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch reads X once. The
-/// kernels of level_products.cuh would be slower, because a tile of 64 rows takes the same time if only one
-/// of its rows is used.
+/// lower triangle [A 0; L B] with X = A^-1 and Y = B^-1, the border is -Y (L X). One launch computes it and
+/// reads X once. The kernels of level_products.cuh would be slower: their tiles have 32 or 64 rows, and a
+/// tile takes the same time even if only one of its rows is used.
 
 #include <cmath>
 #include <cstdint>
@@ -28,7 +28,9 @@ struct Border {
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
-  bool corner_first;   ///< true: computes -(Y L) X instead of -Y (L X); Y is called the corner
+  /// true: computes -(Y L) X instead of -Y (L X), as Triangle::from_left requires (levels.cuh). Y is called
+  /// the corner.
+  bool corner_first;
   T max_abs_product;   ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null
   /// Returns the number of rows of the border, padded for multiply_border.
@@ -36,7 +38,7 @@ struct Border {
   /// Returns true if thread blocks read L or Y L from `staged`. They do if Y L is needed, or if the inverse
   /// replaces the triangle: thread blocks would then overwrite the L that others read.
   __host__ __device__ bool uses_staging() const { return triangle == x || corner_first; }
-  /// Checks an element of the first product.
+  /// Sets *exceeds_limit if `value`, an element of the first product, is above the limit or NaN.
   __device__ void check(T value) const {
     if (exceeds_limit != nullptr && !(std::fabs(value) <= max_abs_product)) *exceeds_limit = 1;
   }
@@ -57,6 +59,7 @@ __global__ void __launch_bounds__(256) stage_border(Border<T> b) {
   const int i = e % b.width(), k = e / b.width();
   if (k >= b.order || i >= b.rows) return;
   T value = 0;
+  // Row i of Y L needs rows 0 to i of L, because Y is lower triangular. A copy of L needs row i only.
   for (int l = b.corner_first ? 0 : i; l <= i; ++l) {
     const T l_element = b.triangle[b.offset(l, k, b.ld)];
     value = b.corner_first ? std::fma(b.corner(i, l), l_element, value) : l_element;
@@ -74,9 +77,10 @@ __device__ __forceinline__ const T& element(const StridedView<T>& m, int i, int 
 }
 
 /// The operands in a lane's registers for eight k indices of the product L X (or (Y L) X). The product has 16
-/// columns, from X, and 8 * Parts rows, from L (or Y L). In double the operands are fragments for the tensor
-/// cores. In float they are all factors of the lane's sums. In both precisions lanes own sums in the fragment
-/// layout of triangle_tiles.cuh.
+/// columns, from X, and 8 * Parts rows, from L (or Y L). It is computed transposed: the 16 rows of an mma
+/// fragment are columns of X, and its eight columns are rows of L. Lane 4g + t owns the sums of columns g and
+/// g + 8 of X and of rows 2t and 2t + 1 of each part. In double the operands are fragments for the tensor
+/// cores (triangle_tiles.cuh). In float they are all factors of the lane's sums.
 template <class T, int Parts>
 class BorderStep {
  public:
@@ -93,7 +97,7 @@ class BorderStep {
       GAUSSWEEP_UNROLL
       for (int p = 0; p < Parts; ++p) {
         GAUSSWEEP_UNROLL
-        for (int r = 0; r < rows; ++r) {
+        for (int r = 0; r < rows_per_part; ++r) {
           const int i = 8 * p + (is_double ? g : 2 * t + r);
           border_[o][p][r] = i < count ? element(staged, i, k_index) : T(0);
         }
@@ -120,8 +124,8 @@ class BorderStep {
 
  private:
   static constexpr bool is_double = sizeof(T) == sizeof(double);
-  static constexpr int k_per_lane = is_double ? 2 : 8, rows = is_double ? 1 : 2;
-  T x_[k_per_lane][2], border_[k_per_lane][Parts][rows];
+  static constexpr int k_per_lane = is_double ? 2 : 8, rows_per_part = is_double ? 1 : 2;
+  T x_[k_per_lane][2], border_[k_per_lane][Parts][rows_per_part];
 };
 
 /// Computes 16 columns of the border per thread block. The warps split the k range. The k indices of X's
@@ -138,6 +142,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   T* const shared = simt::dynamic_shared<T>();
   // In shared memory, the sums of all warps come first, then a copy of Y.
   T* const y = shared + border_warps * size;
+  // Thread l * Width + i copies element (i, l) of Y, which is lower triangular.
   if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
     const T* const corner = b.x + b.order * (b.ldx + 1);
     simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), /*exists=*/true);
@@ -160,6 +165,8 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
+  // X is lower triangular: its columns from `column` on are nonzero from k = column on. Warp w adds the
+  // chunks w, w + 16, … of this k range from the last to the first; chunk 0 has X's diagonal.
   const int chunks = (b.order - column + chunk - 1) / chunk;
   const int last_chunk = warp < chunks ? warp + (chunks - 1 - warp) / border_warps * border_warps : -1;
   for (int chunk_index = last_chunk; chunk_index >= 0; chunk_index -= border_warps) {
@@ -179,7 +186,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   simt::await_copy_groups<0>();
   __syncthreads();
   for (int e = thread; e < size; e += 32 * border_warps) {
-    T sum = 0;
+    T sum = 0;  // of all warps; warp 0, which has X's diagonal, comes last
     for (int w = border_warps - 1; w >= 0; --w) sum += shared[w * size + e];
     shared[e] = sum;
   }
@@ -193,6 +200,7 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
       for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
     }
     b.x[b.offset(i, column + j, b.ldx)] = -value;
+    // The mirror image of the border, in the other triangle.
     b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// The first step of trtri/levels: inverts the triangles on the diagonal, of order 96 or less, in one launch.
-/// A thread block has its triangle in a chain::SharedTriangle (trsv/block_chain_inverse.cuh).
+/// A thread block keeps its triangle in shared memory as a chain::SharedTriangle
+/// (trsv/block_chain_inverse.cuh).
 
 #include <cmath>
 #include <cstdint>
@@ -35,9 +36,9 @@ __device__ __forceinline__ void record_zero(int* info, int i) {
   }
 }
 
-/// Computes d += A B with one warp. d has 16 x 8 elements, and a lane has rows g and g + 8 in columns 2t and
-/// 2t + 1. A and B are column-major in shared memory. The bounds of the k range [k_begin, k_end) are
-/// multiples of 8.
+/// Computes d += A B with one warp. d has 16 x 8 elements. Lane 4g + t holds rows g and g + 8 of columns 2t
+/// and 2t + 1, the layout of an mma fragment (triangle_tiles.cuh). A and B are column-major in shared memory.
+/// The bounds of the k range [k_begin, k_end) are multiples of 8.
 template <class T>
 __device__ __forceinline__ void add_product(T (&d)[4], const T* a, int lda, const T* b, int ldb, int k_begin,
                                             int k_end) {
@@ -71,6 +72,8 @@ __device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& s
   constexpr int warps = Order / 8, rounds = Order > 64 ? 2 : 1;  // a warp computes `rounds` tiles of 16 x 8
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int tiles_across = order / 8, tiles_per_pair = order / 16 * tiles_across;
+  // Calls visit(r, base, i, j) for the warp's tiles. Tile r begins at row i and column j of the block L of
+  // the pair whose first row is `base`.
   const auto for_tiles = [&](auto visit) {
     GAUSSWEEP_UNROLL
     for (int r = 0; r < rounds; ++r) {
@@ -81,6 +84,7 @@ __device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& s
     }
   };
   T sums[rounds][4];
+  // Replaces the tiles in L by factor * sums.
   const auto store = [&](T factor) {
     __syncthreads();
     for_tiles([&](int r, int base, int i, int j) {
@@ -97,10 +101,12 @@ __device__ __forceinline__ void join_inverses(chain::SharedTriangle<T, Order>& s
     for (int e = 0; e < 4; ++e) sums[r][e] = T(0);
     add_product(sums[r], a, ld, b, ld, k_begin, k_end);
   };
+  // L X: column j of the lower triangular X begins at row j.
   for_tiles([&](int r, int base, int i, int j) {
     multiply(r, &shared.at(base + order + i, base), &shared.at(base, base + j), j, order);
   });
   store(/*factor=*/T(1));
+  // Y (L X): rows i to i + 15 of the lower triangular Y end at column i + 15.
   for_tiles([&](int r, int base, int i, int j) {
     multiply(r, &shared.at(base + order + i, base + order), &shared.at(base + order, base + j), /*k_begin=*/0,
              i + 16);
@@ -119,20 +125,22 @@ __device__ constexpr T max_condition(bool unit) {
   return unit ? T(0x1p17) : T(16);
 }
 
-/// Returns the limit of |W| for a level's first product W = L X (levels.cuh): 4 / sqrt(half), or 2^15 /
-/// sqrt(half) for unit triangles of LU. W multiplies the residual of Y and the rounding errors of the second
-/// product. These errors have random signs and grow by about sqrt(half) max |W|.
+/// Returns the limit of the largest |element| of a level's first product W = L X (levels.cuh). It is
+/// 4 / sqrt(half), or 2^15 / sqrt(half) for unit triangles of LU. W multiplies the residual of Y and the
+/// rounding errors of the second product. These errors have random signs and grow by about sqrt(half) max
+/// |W|.
 /// @param half order of X and Y
 template <class T>
 T max_product(bool unit, int half) {
   return static_cast<T>((unit ? 0x1p15 : 4) / std::sqrt(half));
 }
 
-/// Replaces the lower triangle in `shared` by its inverse and the rest by 0, by substitution with one column
-/// per thread. Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|, or with `from_left` |X A - I| <= g |X|
-/// |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 8.5). First scales row i
-/// by 2^-p and column i by 2^-q, where 2^(p + q) is about |diagonal element i|. Products that later cancel
-/// then do not overflow. All threads must call this. @pre a barrier has followed the last access to `shared`
+/// Replaces the lower triangle in `shared` by its inverse X and the rest by 0, by substitution. Each thread
+/// computes one column of X (with `from_left` one row). Let g = n u / (1 - n u). Then |A X - I| <= g |A| |X|,
+/// or with `from_left` |X A - I| <= g |X| |A| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
+/// ed., theorem 8.5). First scales row i by 2^-p(i) and column i by 2^-q(i), where 2^(p(i) + q(i)) is about
+/// |diagonal element i|. Products that later cancel then do not overflow. All threads must call this. @pre a
+/// barrier has followed the last access to `shared`
 template <class T, int MaxOrder>
 __device__ void substitute(chain::SharedTriangle<T, MaxOrder>& shared, bool from_left) {
   const int t = static_cast<int>(threadIdx.x), count = static_cast<int>(blockDim.x);
@@ -201,11 +209,11 @@ template <class T, int MaxOrder>
 __global__ void __launch_bounds__(4 * MaxOrder)
     invert_diagonal_blocks(Triangle<T> a, T* x, std::int64_t ldx, DiagonalBlocksLayout layout, int* info) {
   // The block row and block column of the block that this thread block inverts or copies.
-  const int down = static_cast<int>(blockIdx.x);
-  const int right = gridDim.y == 1 ? down : static_cast<int>(blockIdx.y);
-  if (down + right == 0 && threadIdx.x == 0 && layout.needs_substitution != nullptr)
+  const int block_row = static_cast<int>(blockIdx.x);
+  const int block_column = gridDim.y == 1 ? block_row : static_cast<int>(blockIdx.y);
+  if (block_row + block_column == 0 && threadIdx.x == 0 && layout.needs_substitution != nullptr)
     *layout.needs_substitution = 0;
-  if (a.lower ? down < right : down > right) return;
+  if (a.lower ? block_row < block_column : block_row > block_column) return;
   const int triangle = static_cast<int>(blockIdx.z);
   const int first_matrix_row = triangle * layout.order;
   const int rows_left = a.n - first_matrix_row;
@@ -215,14 +223,15 @@ __global__ void __launch_bounds__(4 * MaxOrder)
     const int remaining = layout.order - block * layout.block;
     return remaining < layout.block ? remaining : layout.block;
   };
-  const int rows = extent(down), columns = extent(right);
-  const int first_row = down * layout.block, first_column = right * layout.block;
+  const int rows = extent(block_row), columns = extent(block_column);
+  const int first_row = block_row * layout.block, first_column = block_column * layout.block;
   const int t = static_cast<int>(threadIdx.x), i = t % MaxOrder, j0 = t / MaxOrder;
   // The thread reads and writes elements of one row. `row` is counted from the triangle's first row, columns
   // are counted from the block's first column. `diagonal` is the column of the row's diagonal element.
   const int row = first_row + i, diagonal = row - first_column;
   // Columns [begin, end) of the row are read; `written_columns` columns are written.
   int begin = a.lower ? 0 : diagonal, end = a.lower ? diagonal + 1 : columns;
+  // A unit diagonal is not read.
   if (a.unit) (a.lower ? end : begin) = a.lower ? diagonal : diagonal + 1;
   const int columns_left = rows_left - first_column < columns ? rows_left - first_column : columns;
   end = i < rows && row < rows_left ? (end < columns_left ? end : columns_left) : 0;
@@ -232,7 +241,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
   const auto element = [&](int j) {
     return j >= begin && j < end ? source[j * a.ld] : T(j == diagonal ? 1 : 0);
   };
-  if (down != right) {
+  if (block_row != block_column) {
     for (int j = j0; j < written_columns; j += 4) target[j * ldx] = element(j);
     return;
   }
@@ -250,7 +259,7 @@ __global__ void __launch_bounds__(4 * MaxOrder)
     abs_sum += std::fabs(value);
   }
   shared.quarters[j0][rotated(i)] = abs_sum;
-  if (t == 0) shared.corrections = 0;
+  if (t == 0) shared.corrections = 0;  // here a flag: 1 if the block must be inverted by substitution
   __syncthreads();
   if (t < MaxOrder) {
     shared.scale[t] = shared.row_sum(t);

@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(32)
   for (int begin = 0; begin < columns; begin += 32) {
     const int k = begin + lane;
     const bool is_zero = k < columns && diagonal[k * (ld + 1)] == 0;
-    const unsigned lanes = __ballot_sync(0xffffffffu, is_zero ? 1 : 0);
-    if (lanes == 0) continue;
-    const bool is_first = is_zero && (lanes & ((1u << lane) - 1)) == 0;
+    const unsigned lanes_with_zero = __ballot_sync(0xffffffffu, is_zero ? 1 : 0);
+    if (lanes_with_zero == 0) continue;
+    const bool is_first = is_zero && (lanes_with_zero & ((1u << lane) - 1)) == 0;
     if (is_first && (*info == 0 || *info > first + k + 1)) *info = first + k + 1;
     return;
   }
@@ -206,8 +206,9 @@ class DistributedTriangle {
     }
   }
 
-  /// Applies a panel to the GPU's columns of the inverse. The GPU's columns of the panel itself are no longer
-  /// needed, so that they become columns of the inverse here. Sets *info if the diagonal has a 0.
+  /// Applies a panel to the GPU's columns of the inverse. The GPU's columns in the panel itself are no longer
+  /// needed in place, because the panel is a copy. They start as the identity here and become columns of the
+  /// inverse. Sets *info if the diagonal has a 0.
   void apply(int gpu, const PanelStep& step, int* info) {
     Context& context = panels_.group().use(gpu);
     const TrianglePanel<T> triangle = panel(gpu, step);
@@ -256,6 +257,7 @@ class DistributedTriangle {
     for (std::int64_t block = gpu; block < step.last; block += blocks_.gpus) {
       vendor_gemm(context, vendor::Op::none, vendor::Op::transpose, blocks_.begin(block + 1),
                   blocks_.columns(block), p.columns, T(1), p.a, p.ld, p.a + blocks_.begin(block), p.ld,
+                  // The panel's own block columns start here: beta = 0 overwrites P, of which `p` is a copy.
                   T(block < step.first ? 1 : 0), panels_.column(block, 0), panels_.ld(gpu));
     }
   }

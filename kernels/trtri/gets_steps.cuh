@@ -34,8 +34,8 @@ struct EliminationStep {
   std::int64_t column, end_column;
 };
 
-/// Updates one element of X per thread. Neighbouring threads work on neighbouring rows; a thread block covers
-/// blockDim.x rows and blockDim.y columns.
+/// Computes X(i, j) -= A(i, k) X(k, j) / A(k, k) for one element per thread. Neighbouring threads work on
+/// neighbouring rows; a thread block covers blockDim.x rows and blockDim.y columns.
 template <class T>
 __global__ void eliminate(EliminationStep<T> s) {
   const std::int64_t i = s.row + static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
@@ -67,9 +67,9 @@ enum class BlockShape {
 
 /// Returns the shape of a thread block of `threads` threads for `rows` rows. @pre `threads` is a multiple of
 /// 32
-inline dim3 block_for(std::int64_t rows, std::int64_t threads, BlockShape thread_shape) {
+inline dim3 block_for(std::int64_t rows, std::int64_t threads, BlockShape block_shape) {
   std::int64_t height = threads;
-  if (thread_shape == BlockShape::adaptive) {
+  if (block_shape == BlockShape::adaptive) {
     height = 32;
     while (height < rows && 2 * height <= threads) height *= 2;
   }
@@ -91,7 +91,7 @@ struct ColumnRange {
 /// @param columns columns(k) returns the columns in which row k of X can differ from 0
 template <class T, class ColumnsOfRow>
 void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
-           BlockShape thread_shape, ColumnsOfRow columns) {
+           BlockShape block_shape, ColumnsOfRow columns) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   for (std::int64_t step = 0; step + 1 < n; ++step) {
@@ -100,7 +100,7 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
     const ColumnRange changed = columns(k);
     const std::int64_t row = lower ? k + 1 : 0, end_row = lower ? n : k;
     const EliminationStep<T> s{a, x, k, row, end_row, changed.first, changed.end};
-    const dim3 block = block_for(s.end_row - s.row, threads, thread_shape);
+    const dim3 block = block_for(s.end_row - s.row, threads, block_shape);
     simt::launch(context, eliminate<T>,
                  dim3(blocks_of(s.end_column - s.column, block.y), blocks_of(s.end_row - s.row, block.x)),
                  block, 0, s);
@@ -115,12 +115,12 @@ void solve(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::i
 /// to 0. Asynchronous. Does not check the diagonal, like solve().
 template <class T>
 void invert(Context& context, MatrixView<T> a, MatrixView<T> x, Uplo uplo, std::int64_t threads,
-            BlockShape thread_shape) {
+            BlockShape block_shape) {
   const std::int64_t n = a.rows;
   const bool lower = uplo == Uplo::lower;
   context.stage("identity");
   set_identity(context, x);
-  solve(context, a, x, uplo, threads, thread_shape, [=](std::int64_t k) {
+  solve(context, a, x, uplo, threads, block_shape, [=](std::int64_t k) {
     return lower ? ColumnRange{/*first=*/0, k + 1} : ColumnRange{k, /*end=*/n};
   });
 }

@@ -11,11 +11,16 @@
 /// but not for other consumers. Eight consumer warps saturate a multiprocessor with one thread block. Four
 /// consumer warps make fewer loads from shared memory, which are the bottleneck if there are many thread
 /// blocks. Producer warps give registers to consumer warps (setmaxnreg). Code for sm_90 lacks that
-/// instruction and takes 2.5 times as long as code for sm_90a (one H100, n = 8192).
+/// instruction and takes 2.5 times as long as code for sm_90a (measured on one H100, n = 8192).
 ///
 /// Shared memory: k tiles have the same contiguous index as global memory. It is the row in A, and k in B (in
 /// P P^T, the column of B = P^T). Each load reads two neighbouring elements: two rows of a fragment of A, or
 /// two k indices of B (in P P^T, columns of two fragments).
+///
+/// Fragments: an mma instruction gives lane 4g + t rows g and g + 8 of A and column g of B. Here fragment row
+/// g holds row 2g of the warp tile, and fragment row g + 8 holds row 2g + 1, so that one load reads both. Two
+/// fragments of B share 16 columns: the first has the even columns, the second the odd ones. The lane's sums
+/// have the same permutation (LargeTileMainloop::for_pairs).
 
 #include <cmath>
 #include <cstdint>
@@ -162,8 +167,8 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
   /// Copies `count` k tiles to the ring buffer. For producer warps.
   __device__ __forceinline__ void copy(LargeTileLoader</*KContiguous=*/false, Order, Warps> a,
                                        LargeTileLoader<!Square, Order, Warps> b, int count) {
-    int current = 0;  // the stage of k tile p
-    unsigned parity = 1;
+    int current = 0;      // the stage of k tile p
+    unsigned parity = 1;  // of the phase of `empty` to wait for; becomes 0 before the first wait
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       if (p >= stages) simt::mbarrier_wait(empty(current), parity);
@@ -192,8 +197,8 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
     for (int n = 0; n < tiles_across; ++n) load_right(0, slot(0), 0, n);
-    int current = 0;
-    unsigned parity = 0;
+    int current = 0;      // the stage of k tile p
+    unsigned parity = 0;  // of the phase of full(next) to wait for
     GAUSSWEEP_ROLLED
     for (int p = 0; p < count; ++p) {
       const int next = current + 1 == stages ? 0 : current + 1;
@@ -309,6 +314,7 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
       }
       GAUSSWEEP_UNROLL
       for (int n = 0; n < tiles_across; ++n) {
+        // Spreads the loads of B evenly over the steps m.
         if (n * tiles_down / tiles_across == m) load_right(1 - Half, next, 1 - Half, n);
       }
       GAUSSWEEP_UNROLL

@@ -80,6 +80,7 @@ struct TileGrid {
   int wave;        ///< number of tiles that start together: the number of multiprocessors
   template <class T>
   TileGrid(const LevelProduct<T>& p, int count, int multiprocessors) : pairs(count), wave(multiprocessors) {
+    // A single pair is also the last pair, which may be smaller.
     const int tile_rows = ((count == 1 ? p.last_rows : p.rows) + Order - 1) / Order;
     const int tile_columns = ((count == 1 ? p.last_columns : p.columns) + Order - 1) / Order;
     group_size = p.is_by_columns() ? tile_rows : tile_columns;
@@ -106,13 +107,15 @@ struct TileGrid {
     tile.from_diagonal = p.k_range == KRange::from_columns || p.k_range == KRange::from_rows;
     tile.pair = index % pairs;
     const int index_in_group = index / pairs % group_size, group = index / pairs / group_size;
+    // Group 0 has the longest k range: the first tile row or column if k ranges begin at the diagonal, the
+    // last one if they end there.
     const int position = tile.from_diagonal ? group : groups - 1 - group;
     tile.row = (by_columns ? index_in_group : position) * Order;
     tile.column = (by_columns ? position : index_in_group) * Order;
     const bool last = tile.pair + 1 == pairs;
-    const auto in_range = [](int remaining, int limit) { return remaining < limit ? remaining : limit; };
-    tile.rows = in_range((last ? p.last_rows : p.rows) - tile.row, Order);
-    tile.columns = in_range((last ? p.last_columns : p.columns) - tile.column, Order);
+    const auto smaller_of = [](int a, int b) { return a < b ? a : b; };
+    tile.rows = smaller_of((last ? p.last_rows : p.rows) - tile.row, Order);
+    tile.columns = smaller_of((last ? p.last_columns : p.columns) - tile.column, Order);
     const int diagonal = by_columns ? tile.column : tile.row;
     tile.begin = tile.from_diagonal ? diagonal : 0;
     tile.end = tile.from_diagonal ? p.k : diagonal + (by_columns ? tile.columns : tile.rows);
@@ -152,9 +155,10 @@ __global__ void __launch_bounds__(256)
   if (!is_within) *first.exceeds_limit = 1;
 }
 
-/// Computes a C tile of Order x Order elements. The upper and the lower half of the tile belong to different
-/// warps, which compute fragments of 16 x 8. In float, FMA instructions compute sums in the same fragment
-/// layout (triangle_tiles.cuh). k tiles pass through a ring buffer of `Stages` stages in shared memory.
+/// Computes a C tile of Order x Order elements. The tile is split into one part per warp: two parts one below
+/// the other, and Threads / 64 next to each other. A warp computes its part in mma fragments of 16 x 8. In
+/// float, FMA instructions compute sums in the same fragment layout (triangle_tiles.cuh). k tiles pass
+/// through a ring buffer of `Stages` stages in shared memory.
 template <class T, int Order, int Threads, int Stages>
 class LevelTileProduct {
  public:
@@ -241,7 +245,7 @@ class LevelTileProduct {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int quad() { return thread() % 32 / 4; }
   __device__ static int lane_of_quad() { return thread() % 4; }
-  // The first row and column of the warp's part.
+  // The first row and column of the warp's part of the C tile.
   __device__ static int part_row() { return warp() % 2 * part_rows; }
   __device__ static int part_column() { return warp() / 2 * part_columns; }
   // The indices of the first elements that the thread copies.

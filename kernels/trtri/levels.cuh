@@ -5,8 +5,8 @@
 ///
 /// level_products.cuh computes small products, large_tiles.cuh large ones in double on a Hopper GPU; both
 /// skip the zeros of triangles tile by tile. The vendor's library computes other large products in strips of
-/// some rows or columns. The k range of a strip begins or ends at the diagonal. If the order exceeds a power
-/// of two times the block order by a few rows, border.cuh adds these rows last.
+/// InversionSchedule::strip_width rows or columns. The k range of a strip begins or ends at the diagonal. If
+/// the order exceeds a power of two times the block order by a few rows, border.cuh adds these rows last.
 ///
 /// Let Z be the inverse of a pair's triangle A. The elements of L X determine the error A Z - I, because L X
 /// multiplies the residual of Y and the errors of the second product. If L X has large elements,
@@ -29,10 +29,10 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 
 using namespace gaussweep::levels;
 
-/// The sizes of the blocks on the diagonal and of the border. They are chosen for few levels and for pairs of
-/// almost equal order. In the first case, the last block is smaller than the others and there is no border.
-/// In the second case, the number of equal blocks is a power of two, and a few rows remain for the border.
-/// Another level for these rows would take as long as a full one.
+/// The sizes of the blocks on the diagonal and of the border (the last rows, border.cuh). They give few
+/// levels and pairs of almost equal order. Either a power of two of equal blocks is followed by a border of
+/// at most max_border rows, or there is no border and the last block may be smaller. Without the border these
+/// few rows would need another level, which would take as long as a full one.
 struct BlockSizes {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border
@@ -119,6 +119,7 @@ class TriangleInverse {
   void invert(T* x, std::int64_t ldx, int* info) {
     x_ = x;
     ldx_ = ldx;
+    // A padded triangle, or several triangles, are copied to x, and the levels read their blocks L there.
     const bool copies = a_.n != order_ || a_.count > 1;
     invert_blocks(copies, info);
     source_ = copies ? x : a_.data;
@@ -171,6 +172,7 @@ class TriangleInverse {
   /// Joins all pairs of inverses of order `half`. The second inverse of the last pair may be smaller
   /// (`last_half`).
   void join(int half) {
+    // Pair p begins at row 2 p half. It counts if at least one row is left for its second inverse.
     const int pairs = (order_without_border() - half + 2 * half - 1) / (2 * half);
     const int last_half = std::min(half, order_without_border() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
@@ -179,6 +181,8 @@ class TriangleInverse {
     const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
     const BlockOperand block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
                              2 * half * (ld_source_ + 1), triangle_stride};
+    // The missing block is -left_inverse L right_inverse. If the triangle is lower, the second inverse is on
+    // the left; if it is upper, the first one is.
     const BlockOperand left_inverse{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
     const BlockOperand right_inverse{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
     const BlockOperand product_block{products_, ld_first, half * ld_first, product_elements(order_)};

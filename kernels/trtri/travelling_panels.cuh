@@ -1,6 +1,7 @@
 #pragma once
-/// Applies panels of a triangle to a GPU's block columns of an inverse: performs the steps of the
-/// substitution that use the panel. Each panel is first copied to all GPUs.
+/// Applies panels of a distributed triangle to a GPU's block columns of its inverse. To apply a panel means
+/// to perform the steps of the substitution that use it. Each panel is first copied to all GPUs, hence the
+/// name.
 
 #include <cstddef>
 #include <cstdint>

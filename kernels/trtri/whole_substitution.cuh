@@ -1,7 +1,7 @@
 #pragma once
-/// Substitution with a whole triangle. A thread block computes a strip, i.e. 32 columns of the answer. The
-/// equation is M Y = I or M Y = B (LowerEquation). The method trtri/levels uses it if products of inverses
-/// lose digits, and geinv/recursive uses it for columns that are not finite.
+/// Solves M Y = I or M Y = B with a whole lower triangle M by substitution (LowerEquation). A thread block
+/// computes a strip, 32 columns of Y. The method trtri/levels uses this if products of inverses lose digits,
+/// and geinv/recursive uses it for columns that are not finite.
 
 #include <cmath>
 #include <cstdint>
@@ -50,6 +50,7 @@ struct LowerEquation {
   __device__ bool may_be_nonzero(int i, int j) const {
     return i < order && j < order && (has_right_hand_side || j <= i);
   }
+  /// Returns a reference to element (i, j) of Y in x.
   __device__ T& y(int i, int j) const {
     if (has_right_hand_side) return x[index_in_a(i) + j * ldx];
     return is_transposed() ? x[index_in_a(j) + index_in_a(i) * ldx] : x[index_in_a(i) + index_in_a(j) * ldx];
@@ -84,6 +85,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   constexpr int warps = strip_threads / 32, loads = strip_rows * strip_depth / strip_threads;
+  // value - value is not 0 if the value is infinite or NaN.
   const auto exponent_of = [](T value) {
     return value != T(0) && value - value == T(0) ? std::ilogb(value) : 0;
   };
@@ -104,7 +106,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
   const auto column_of_right = [&](int element) {
     return e.is_transposed() ? element % strip_columns : element / strip_depth;
   };
-  T left[loads], right[loads];  // the next tiles
+  T left[loads], right[loads];  // the thread's elements of the next tiles of M and Y
   const auto load = [&](int row, int k_begin) {
     GAUSSWEEP_UNROLL
     for (int q = 0; q < loads; ++q) {
@@ -167,7 +169,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       tiles.right[i + j * strip_ld_deep] = scaled(e.right_hand_side(row + i, first_column + j), i) - sums[s];
     }
     __syncthreads();
-    // A warp solves for four columns; a lane has a row of the triangle.
+    // A warp solves for four columns of Y. Lane i has row i of the 32 x 32 triangle on M's diagonal.
     constexpr int columns_per_warp = strip_columns / warps;
     T y[columns_per_warp];
     GAUSSWEEP_UNROLL
@@ -185,7 +187,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
       }
       if (exponent == 0) {
         quotient /= pivot;
-      } else {
+      } else {  // undoes the scale of row k; the pivot is divided by its power of two against overflow
         const int pivot_exponent = exponent_of(pivot);
         quotient = std::ldexp(quotient / std::ldexp(pivot, -pivot_exponent), exponent - pivot_exponent);
       }
@@ -216,7 +218,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     if (is_scaled) find_exponents(row);
     __syncthreads();
     GAUSSWEEP_ROLLED
-    while (!solve(row) && !is_scaled) {
+    while (!solve(row) && !is_scaled) {  // a second solve if the first one overflows
       is_scaled = true;
       find_exponents(row);
       __syncthreads();
