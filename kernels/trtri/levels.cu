@@ -8,10 +8,9 @@
 /// Error: a block on the diagonal is inverted by substitution if its condition number is above 16. Two
 /// inverses X and Y are joined by -Y (L X) only if L X has small elements (diagonal_blocks.cuh, max_product).
 /// Otherwise the whole inverse is computed by substitution (whole_substitution.cuh), which takes about as
-/// long as cuSOLVER in double, and 1.4 times as long in float. Substitution has |A X - I| <= g |A| |X| with g
-/// = n u / (1
-/// - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2). Products of
-/// inverses increase this bound by a small factor, at most 16 on the diagonal.
+/// long as cuSOLVER in double, and 1.4 times as long in float. Substitution has |A X - I| <= g |A| |X| with
+/// g = n u / (1 - n u) (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 14.2).
+/// Products of inverses increase this bound by a small factor, at most 16 on the diagonal.
 ///
 /// Layout: column-major; A is not changed, X is a separate matrix with zeros in the other triangle. Cost: 1/3
 /// n^3 operations; cuBLAS's products take up to a quarter more, because they multiply zeros next to the
