@@ -26,7 +26,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-constexpr int tile = 16;
+constexpr int tile = 16;  // order of the tiles of the transposition and of the product
 
 /// Computes to = from^T for a square matrix, tile by tile so that loads and stores are coalesced.
 template <class T>

@@ -68,6 +68,7 @@ __global__ void __launch_bounds__(tile_size* tile_size)
   double largest = 0;
   for (std::int64_t i0 = 0; i0 < n; i0 += tile_size) {
     const std::int64_t i = i0 + tx;
+    // Element (i, j) of the identity minus the products of row i with the other unknowns of column j.
     T remainder = i == j ? T(1) : T(0);
     for (std::int64_t k0 = 0; k0 < n; k0 += tile_size) {
       if (k0 == i0) continue;
@@ -98,6 +99,7 @@ __global__ void __launch_bounds__(tile_size* tile_size)
     if (i < n && column_inside) x.data[i + j * x.ld] = x_tile[ty][tx];
     __syncthreads();  // makes the stored values visible to this block's next loads
   }
+  // Infinity and every NaN become one positive NaN, whose bits are larger than those of all numbers.
   if (!(largest <= std::numeric_limits<double>::max())) largest = std::numeric_limits<double>::quiet_NaN();
   unsigned long long bits = 0;
   memcpy(&bits, &largest, sizeof(bits));

@@ -45,6 +45,7 @@ class TriangleSquare {
     if (full_squares > 0) multiply_squares(0, square_order, full_squares);
     if (order_ % square_order > 0) multiply_squares(full_squares * square_order, order_ % square_order, 1);
     for (int half = square_order; half < order_; half *= 2) {
+      // Pair p begins at row 2 p half. It counts if at least one row is left for its second square.
       const int pairs = (order_ - half + 2 * half - 1) / (2 * half);
       const int last_order = std::min(half, order_ - (pairs - 1) * 2 * half - half);
       const int full_pairs = last_order == half ? pairs : pairs - 1;
@@ -65,11 +66,14 @@ class TriangleSquare {
     const int second = first + half;
     // Rows or columns per product. With order_ columns, a product of this width has enough tiles for the GPU.
     const int strip_width = std::max(512, (1 << 22) / order_ / 64 * 64);
+    // C21 = Q22^T Q21, in strips of rows. Q22^T is upper triangular: its rows from `begin` on begin at k =
+    // begin.
     for (int begin = 0; begin < second_order; begin += strip_width) {
       const int rows = std::min(strip_width, second_order - begin);
       product(rows, half, second_order - begin, q(second + begin, second + begin), q(second + begin, first),
               T(0), c(second + begin, first), 2 * half, count);
     }
+    // C11 += Q21^T Q21, in strips of columns, each from its diagonal block down.
     for (int begin = 0; begin < half; begin += strip_width) {
       const int columns = std::min(strip_width, half - begin);
       product(half - begin, columns, second_order, q(second, first + begin), q(second, first + begin), T(1),
@@ -77,7 +81,8 @@ class TriangleSquare {
     }
   }
 
-  /// Computes `count` products whose operands are `step` rows and columns apart.
+  /// Computes `count` products C = A^T B + beta C, where C is m x n. The operands of successive products are
+  /// `step` rows and columns apart.
   void product(int m, int n, int k, const T* a, const T* b, T beta, T* c, int step, int count) {
     vendor_gemm_batch(context_, vendor::Op::transpose, m, n, k, T(1), a, ldq_, step * (ldq_ + 1), b, ldq_,
                       step * (ldq_ + 1), beta, c, ldc_, step * (ldc_ + 1), count);
