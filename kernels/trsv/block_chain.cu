@@ -30,7 +30,8 @@ float max_condition_cholesky(std::int64_t n) {
   return std::min(static_cast<float>(n), 32.0f);
 }
 
-/// The number of prefetched tiles for RhsPerGroup right-hand sides, limited by the registers.
+/// The number of prefetched tiles (block_chain.cuh) for RhsPerGroup right-hand sides, limited by the
+/// registers.
 template <class T, int RhsPerGroup>
 constexpr int prefetched_tiles = sizeof(T) == 4 && RhsPerGroup == 1   ? 3
                                  : sizeof(T) == 8 && RhsPerGroup == 8 ? 1

@@ -28,8 +28,9 @@
 /// number, which does not depend on the scaling of rows. The residual of x is of the order g u |x| instead of
 /// u |x|. If g is at most `max_uncorrected_condition`, which the caller chooses, x is not corrected.
 /// Otherwise the inverse times the residual is added to x, in float twice if needed. Each correction
-/// multiplies the error by about g u. If g exceeds correctable_condition(), the corrections do not suffice;
-/// the block row is then solved by substitution, which takes 20 microseconds.
+/// multiplies the error by about g u. If g exceeds correctable_condition() of the maximum number of
+/// corrections, they do not suffice; the block row is then solved by substitution, which takes 20
+/// microseconds.
 
 #include <cmath>
 #include <cstdint>
@@ -310,7 +311,7 @@ struct BlockRowSolver {
     store_sums(sums, buffer);
     __syncthreads();
   }
-  /// Returns the sum of `count` warps' sums from warp `from` on, added pairwise.
+  /// Returns the total of `count` warps' sums for this row, from warp `from` on, added pairwise.
   template <int count>
   __device__ static T total(const T* sums, int from, int row) {
     if constexpr (count == 1) {
@@ -331,6 +332,7 @@ struct BlockRowSolver {
       T sum =
           total<per_thread>(sums_of(index / columns_per_warp, buffer), lane / Map::count * per_thread % warps,
                             warp * columns_per_warp + index % columns_per_warp);
+      // Adds the partial sums of the `copies` lanes that hold the same element.
       GAUSSWEEP_UNROLL
       for (int distance = Map::count; distance < lanes; distance *= 2) {
         sum += __shfl_xor_sync(all_lanes, sum, distance);
@@ -349,7 +351,7 @@ struct BlockRowSolver {
     add_totals<add>(x, 1);
     GAUSSWEEP_UNROLL
     for (int count = 0; count < max_corrections<T>; ++count) {
-      if (count > 0 && count == corrections) break;
+      if (count > 0 && count == corrections) break;  // `corrections` is at least 1
       T product[RhsPerGroup][rows_per_lane] = {}, correction[RhsPerGroup][rows_per_lane] = {},
         remainder[Map::slots];
       multiply<T, RhsPerGroup>(triangle, stage(x), product);
@@ -434,6 +436,8 @@ struct BlockRowSolver {
                 static_cast<std::int64_t>(column_block) * block_order + warp * columns_per_warp);
     };
     const auto block_at = [&](int s) { return block_of(sweep, s, arguments.block_rows); };
+    // The segment of step - 1 is published last. Its tile is loaded first and multiplied after all other
+    // tiles.
     LaneFragment<T> last_tile, prefetched[Depth];
     T prefetched_values[Depth][Map::slots];
     if (step > 0) load_own(last_tile, block_at(step - 1));

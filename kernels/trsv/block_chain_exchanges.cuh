@@ -4,7 +4,8 @@
 /// A warp processes 32 exchanges together, one per lane. An exchange swaps two rows. For each of the two
 /// rows, a lane finds by shuffles the last lower lane that wrote the row. The exchanges move only row numbers
 /// (`source_rows`); each element of a right-hand side moves once. Exchange i does not touch rows above i. Row
-/// i is therefore final after exchange i, and segments (block_chain.cuh) can be published in order.
+/// i is therefore final after exchange i. Segments (64 rows of b each, block_chain.cuh) can be published in
+/// order.
 
 #include "kernels/trsv/block_chain_tiles.cuh"
 
@@ -14,7 +15,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 struct PivotPermutation {
   int n;
   const int* pivots;  ///< LAPACK's pivots, counted from 1
-  int* source_rows;   ///< per row, the row of the original b that is now in it; -1 for the row itself
+  int* source_rows;   ///< per row, the row of the original b that is now in it; -1 if it is the row itself
 
   /// Returns the row of the original b that is now in row q.
   __device__ int source_of(int q) const { return source_rows[q] < 0 ? q : source_rows[q]; }
@@ -78,6 +79,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
   const PivotPermutation rows_of_b{static_cast<int>(n), pivots,
                                    n <= capacity ? shared_source_rows : global_source_rows};
   for (int i = t; i < capacity; i += threads) shared_source_rows[i] = -1;
+  // A segment takes rows_per_lane calls of PivotPermutation::exchange, each for one half (32 rows).
   // Pivots are prefetched two segments ahead, because a load takes longer than a segment.
   int pivot[2][rows_per_lane];
   GAUSSWEEP_UNROLL
@@ -102,7 +104,7 @@ __device__ void exchange_rows(std::int64_t n, int nrhs, const T* b, std::int64_t
           source_rows[buffer * block_order + half * lanes + lane] = rows_of_b.exchange(first, lane, partner);
         }
       }
-      if (warp > 0 && block > 0) {
+      if (warp > 0 && block > 0) {  // publishes the previous segment
         const std::int64_t previous_block = block - 1;
         for (int k = t - lanes; k < RhsPerGroup * block_order; k += threads - lanes) {
           const int row = k % block_order, r = k / block_order;

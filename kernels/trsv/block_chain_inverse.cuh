@@ -7,8 +7,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
-/// The maximum number of corrections of a solution (block_chain.cuh). In double a second correction would
-/// need too many registers.
+/// The maximum number of corrections of a solution. A correction adds the inverse times the residual
+/// (block_chain.cuh). In double a second correction would need too many registers.
 template <class T>
 constexpr int max_corrections = sizeof(T) == sizeof(float) ? 2 : 1;
 /// Returns the largest condition number g (block_chain.cuh) for which `count` corrections suffice:
@@ -33,8 +33,8 @@ struct SharedTriangle {
   __device__ T& at(int i, int j) { return elements[j * leading_dimension + i]; }
   __device__ const T& at(int i, int j) const { return elements[j * leading_dimension + i]; }
 
-  /// Computes quarters of the row sums of |elements|, one quarter per thread. If `scaled`, multiplies each
-  /// element by the `scale` of its column.
+  /// Computes quarters of the row sums of |elements|, one quarter per thread, for triangles of block_order
+  /// rows. If `scaled`, multiplies each element by the `scale` of its column.
   __device__ void sum_quarters(bool scaled) {
     const int i = static_cast<int>(threadIdx.x) % block_order,
               quarter = static_cast<int>(threadIdx.x) / block_order;
@@ -74,8 +74,8 @@ struct SharedTriangle {
     __syncthreads();
   }
 
-  /// Computes E elements in one row of a product of h x h blocks: sums[e] is the sum of at(i0, j0 + k) at(i1
-  /// + k, j1 + e) over k in [from, h). `from` is even.
+  /// Computes ElementsPerThread elements in one row of a product of h x h blocks. For each e, sums[e] is the
+  /// sum of at(i0, j0 + k) at(i1 + k, j1 + e) over k in [from, h). `from` is even.
   template <int h, int ElementsPerThread>
   __device__ void small_product(T (&sums)[ElementsPerThread], int i0, int j0, int i1, int j1,
                                 int from) const {
@@ -100,11 +100,13 @@ struct SharedTriangle {
     const int r = t % h, column = t / h * ElementsPerThread;  // columns are numbered over all pairs
     const int base = column / h * 2 * h, c = column % h;
     T sums[ElementsPerThread];
+    // L X: column c of the lower triangular X begins at row c; k begins at an even index.
     small_product<h, ElementsPerThread>(sums, base + h + r, base, base, base + c, c / 2 * 2);
     __syncthreads();
     GAUSSWEEP_UNROLL
     for (int e = 0; e < ElementsPerThread; ++e) at(base + h + r, base + c + e) = sums[e];
     __syncthreads();
+    // Y (L X); the zeros of Y are multiplied, too.
     small_product<h, ElementsPerThread>(sums, base + h + r, base + h, base + h, base + c, 0);
     __syncthreads();
     GAUSSWEEP_UNROLL

@@ -5,8 +5,8 @@
 /// from each lower row of a group the product of the row's h multipliers and the group's upper h rows. A
 /// thread block computes 32 x 32 elements. It loads one tile of each factor into shared memory, accumulates
 /// their product, and continues with the next pair of tiles. Only steps with h >= 32 use tiles, because the
-/// rows of a tile then belong to one group. Either all or none of the tile's columns are then left of the
-/// multipliers. Earlier steps have short sums and read global memory.
+/// rows of a tile then belong to one group. All or none of the tile's columns are then to the left of the
+/// group's multipliers. Earlier steps have short sums and read global memory.
 ///
 /// Layout: column-major; the answer replaces b, and A is overwritten. Cost: as trsv/doubling, n^3 / 6
 /// operations, but n^3 / 192 loads from global memory. Workspace: none; shared memory for two tiles. The

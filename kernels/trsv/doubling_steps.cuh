@@ -71,6 +71,7 @@ void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64
   constexpr bool on_matrix = true;
   const RowOperations<T> matrix{s, h, on_matrix};
   const std::int64_t lower_rows = matrix.lower_rows();
+  // The last lower row has the most columns left of its multipliers; 0 in the last step, which has one group.
   const std::int64_t widest = matrix.columns(lower_rows - 1);
   const RowOperations<T> o{s, h, widest > 0};
   const dim3 grid(blocks_of(lower_rows, step_block), blocks_of(std::max(widest, s.nrhs), step_block),

@@ -18,7 +18,7 @@ template <class T>
 struct SmallStorage {
   static constexpr int stride = block_order + 1;  ///< rows and columns of `matrix` have no bank conflicts
   T matrix[block_order * stride];                 ///< op(A), column-major
-  int later_sources[block_order];                 ///< PivotPermutation::source_rows
+  int later_sources[block_order];                 ///< with pivots: PivotPermutation::source_rows
   int source_rows[block_order];                   ///< with pivots: per row, the row of the original b
 };
 
@@ -37,6 +37,7 @@ struct SmallSolver {
     T reciprocal[rows_per_lane];
     bool divides;  ///< a reciprocal of the warp is too large or too small: the warp divides instead
   };
+  /// Returns the pivots of the lane's rows; 1 for a unit diagonal and beyond the matrix.
   __device__ Pivots load_pivots(const Sweep<T>& sweep) const {
     constexpr T least = 4 * std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max() / 4;
     Pivots pivots;
@@ -68,7 +69,7 @@ struct SmallSolver {
   /// @param x receives the unknown of the lane's row in this half
   template <bool Lower, bool Divides, int half>
   __device__ void substitute_half(const Pivots& pivots, T (&y)[rows_per_lane], T& x) const {
-    constexpr int other = Lower ? half + 1 : half - 1;  // the other half, if it depends on this one
+    constexpr int other = Lower ? half + 1 : half - 1;  // the half that is solved next, if it is 0 or 1
     constexpr bool has_other = other >= 0 && other < rows_per_lane;
     constexpr int stride = SmallStorage<T>::stride;
     const int count = min(static_cast<int>(arguments.n) - half * lanes, lanes);
@@ -82,6 +83,7 @@ struct SmallSolver {
     if (count > 0) load_column();
     for (int step = 0; step < count; ++step) {
       const int source = Lower ? step : count - 1 - step;  // the lane with this unknown
+      // The inner condition only keeps the index valid when `other` is not a half.
       const T element = next[half], other_element = has_other ? next[has_other ? other : 0] : T(0);
       if (step + 1 < count) {
         column += Lower ? stride : -stride;
@@ -90,7 +92,7 @@ struct SmallSolver {
       const T quotient = Divides ? y[half] / pivots.value[half] : y[half] * pivots.reciprocal[half];
       const T unknown = __shfl_sync(all_lanes, quotient, source);
       if (lane == source) x = unknown;
-      y[half] = std::fma(-element, unknown, y[half]);  // without meaning in rows that are solved
+      y[half] = std::fma(-element, unknown, y[half]);  // not used in rows that are already solved
       if constexpr (has_other) y[other] = std::fma(-other_element, unknown, y[other]);
     }
   }
@@ -173,6 +175,7 @@ __device__ void load_small(const LaunchArguments<T>& arguments, SmallStorage<T>&
   __syncthreads();
 }
 
+/// Solves for all right-hand sides of a launch. Each warp of the grid takes every (number of warps)-th one.
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(threads) solve_small(LaunchArguments<T> arguments) {
   __shared__ SmallStorage<T> shared;

@@ -52,7 +52,8 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
   return static_cast<unsigned>((count + threads - 1) / threads);
 }
 
-/// The thread block shape of solve_pairs; a warp accesses consecutive pairs of a column.
+/// The thread block shape of solve_pairs, in 2 x 2 blocks of elements. A warp accesses consecutive pairs of
+/// rows in the same two columns.
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
@@ -85,7 +86,7 @@ void solve_all_pairs(Context& context, const LowerSystem<T>& s) {
   const dim3 block(patch_rows, patch_columns);
   const auto pairs = [](std::int64_t count) { return (count + 1) / 2; };
   const unsigned down = blocks_of(pairs(s.n), patch_rows);
-  constexpr bool below_diagonal = true, whole_rows = false;
+  constexpr bool below_diagonal = true, whole_rows = false;  // arguments for solve_pairs' `below_diagonal`
   if (s.n > 2) {
     simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.n), patch_columns)), block, 0, s, s.l,
                  s.n, below_diagonal);

@@ -1,9 +1,10 @@
 /// solve_wide (wide_solve.hpp): a triangular solve for many right-hand sides.
 ///
 /// The triangle is divided into block rows of 256 rows in the order of substitution. The triangle on the
-/// diagonal of each block row is copied as a unit lower triangle, with every row divided by its diagonal
-/// element. The triangular kernel of getrf/recursive solves with the copies. The recursion of
-/// getrf/recursive_lu.cuh turns all other work into large products, which the vendor's GEMM computes.
+/// diagonal of each block row is copied as a unit lower triangle (in the order of substitution), with every
+/// row divided by its diagonal element. The triangular kernel of getrf/recursive solves with the copies. The
+/// recursion of getrf/recursive_lu.cuh turns all other work into large products, which the vendor's GEMM
+/// computes.
 ///
 /// Error: substitution has |B - op(A) X| of the order n u |A| |X| (Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., section 8.1). In double, tiles of 8 x 8 are solved with their inverses. A

@@ -37,8 +37,8 @@ struct ChainWorkspace {
   std::int64_t groups_per_launch;
 
  private:
-  static constexpr std::int64_t max_groups = 64;  ///< limits the memory; 64 groups fill a GPU
-  static constexpr std::size_t control_bytes = 256;
+  static constexpr std::int64_t max_groups = 64;     ///< limits the memory; 64 groups fill a GPU
+  static constexpr std::size_t control_bytes = 256;  ///< for a group's chain::GroupCounters
   std::size_t segment_bytes_;
   std::size_t source_bytes_;
   int sets_;
