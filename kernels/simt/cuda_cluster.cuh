@@ -53,8 +53,8 @@ __device__ __forceinline__ void cluster_wait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// Returns an address in shared memory as an integer. If it were a pointer, the compiler would recompute the
-/// address from the block's rank.
+/// Returns an address in shared memory as an integer. With a pointer, the compiler would recompute the
+/// address from the block's rank at each use.
 __device__ __forceinline__ unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
@@ -73,7 +73,8 @@ __device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned threads
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-/// Arrives at the barrier; the phase then also waits for `bytes` of transactions.
+/// Arrives at the barrier. The phase is then complete only after `bytes` more bytes of transactions (st_async
+/// or tensor copies) have also arrived.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -214,7 +215,7 @@ __device__ __forceinline__ void st_async(unsigned address, unsigned barrier, con
   st_async(address, barrier, words);
 }
 
-/// Does the same as st_async if `condition` holds, without a branch.
+/// Performs st_async if `condition` holds, without a branch.
 __device__ __forceinline__ void st_async_if(bool condition, unsigned address, unsigned barrier,
                                             const unsigned* value) {
   asm volatile(

@@ -49,7 +49,8 @@ __device__ __forceinline__ T atomic_add(T* p, std::common_type_t<T> value) {
 #endif
 }
 
-/// Loads from memory. The value comes neither from a register nor from a stale line of the L1 cache.
+/// Loads from memory. The value comes neither from a register nor from a stale line of the L1 cache. The load
+/// does not order other accesses.
 template <class T>
 __device__ __forceinline__ T load_volatile(const T* p) {
   return *static_cast<const volatile T*>(p);
@@ -161,6 +162,7 @@ void start(Context& context, void (*kernel)(P...), dim3 grid, dim3 block, std::s
   std::tuple<P...> values(std::forward<A>(arguments)...);
   error = std::apply(
       [&](auto&... value) {
+        // One more element than arguments, because an array of length 0 is not allowed.
         void* addresses[sizeof...(P) + 1] = {const_cast<void*>(static_cast<const volatile void*>(&value))...,
                                              nullptr};
         const auto stream = static_cast<cudaStream_t>(context.device.stream());

@@ -49,8 +49,8 @@ inline int __all_sync(unsigned mask, int predicate,
 
 namespace simt::detail {
 
-/// Returns the maximum (flip = 0) or minimum (flip = ~0) of `value` over the lanes of the mask. The minimum
-/// is the value whose complement is largest.
+/// Returns the maximum of `value` over the lanes of the mask, or the minimum if all bits of `flip` are set.
+/// The minimum is the value whose complement is largest.
 inline unsigned reduce_max(unsigned mask, unsigned value, unsigned flip, SourceLocation site) {
   unsigned largest = value ^ flip;
   for (int i = 0; i < 32; ++i) {
@@ -129,6 +129,7 @@ namespace simt::detail {
 template <class T, class... Allowed>
 constexpr bool one_of = (... || std::is_same_v<T, Allowed>);
 
+/// Stores `value` and returns the old value: the last step of every atomic.
 template <class T>
 T exchange(T* p, T value, SourceLocation site) {
   const T old = *p;

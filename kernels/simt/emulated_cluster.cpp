@@ -13,6 +13,7 @@ namespace gaussweep::emulated::simt::detail {
 
 namespace {
 
+/// The data of one st_async, and the addresses of their destination and of the mbarrier that counts them.
 struct Message {
   unsigned address, barrier;
   unsigned char value[16];
@@ -29,6 +30,7 @@ std::uint32_t next_random() {
   return random_state >> 16;
 }
 
+/// Delivers a message: stores its value and counts its 16 bytes at its mbarrier.
 void deliver_one(std::size_t index) {
   const Message message = in_flight[index];
   in_flight.erase(in_flight.begin() + static_cast<std::ptrdiff_t>(index));

@@ -44,7 +44,7 @@ struct MbarrierState {
   std::int32_t bytes;  ///< outstanding bytes; negative if more bytes have arrived than are expected so far
   std::uint32_t pending : 15;  ///< outstanding arrivals of threads in this phase
   std::uint32_t threads : 15;  ///< arrivals per phase; a block has at most 1024 threads
-  std::uint32_t phase : 2;
+  std::uint32_t phase : 2;     ///< number of completed phases, modulo 4; only its parity is used
 };
 /// Adds `expected` to the outstanding bytes and, if `is_thread` is true, counts the arrival of a thread.
 /// @throws DeviceError "invalidValue" if more threads arrive in a phase than mbarrier_init announced

@@ -162,8 +162,8 @@ class Scheduler {
 
 namespace {
 
-std::mutex launch_mutex;  // one launch at a time: host threads share the static arrays of kernels
-Scheduler* active = nullptr;
+std::mutex launch_mutex;      // one launch at a time: host threads share the static arrays of kernels
+Scheduler* active = nullptr;  // the scheduler of the running launch; null between launches
 
 /// Returns the process's StaticShared, which is created on first use: constructors of global variables may
 /// need it.
@@ -340,6 +340,8 @@ Fiber& Scheduler::work(Worker& self) {
   return host_;
 }
 
+/// Runs a thread from its start to its return, with switches to other fibers whenever it waits. Then releases
+/// the barriers and collectives that waited only for this thread.
 void Scheduler::run_thread(Worker& self, unsigned index) {
   Thread& thread = threads_[index];
   thread.worker = &self;
@@ -457,7 +459,7 @@ void Scheduler::complete(unsigned index, const Thread& arrival) {
   if ((group & ~warp.waiting) != 0) return;
   Thread* const lanes = &threads_[index * 32];
   unsigned ballot = 0;
-  for (unsigned rest = group; rest != 0; rest &= rest - 1) {
+  for (unsigned rest = group; rest != 0; rest &= rest - 1) {  // clears the lowest set bit in each iteration
     const int i = __builtin_ctz(rest);
     if (lanes[i].mask != arrival.mask || lanes[i].kind != arrival.kind || !(lanes[i].site == arrival.site))
       return;

@@ -16,6 +16,7 @@ constexpr int searched_launches = 8;  ///< all arrays are searched after each of
 void fill(const std::vector<StaticArray>& arrays) {
   for (const StaticArray& array : arrays) std::memset(array.data, filler, array.bytes);
 }
+/// Returns true if a byte of the array differs from the filler.
 bool is_written(const StaticArray& array) {
   return array.data[0] != filler || std::memcmp(array.data, array.data + 1, array.bytes - 1) != 0;
 }

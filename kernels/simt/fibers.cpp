@@ -27,8 +27,8 @@ std::size_t page_bytes() {
   return bytes;
 }
 
-// Tells Boost not to free a fiber's stack when the fiber ends: stacks belong to objects of class Stack, which
-// outlive their fibers.
+/// A stack allocator for Boost that does nothing: stacks belong to objects of class Stack, which outlive
+/// their fibers.
 struct ExternalStack {
   boost::context::stack_context allocate() { return {}; }
   void deallocate(boost::context::stack_context&) noexcept {}
