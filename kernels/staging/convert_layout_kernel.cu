@@ -1,5 +1,5 @@
 // Converts layouts tile by tile through shared memory, so that reads and writes are coalesced in both
-// layouts.
+// layouts: neighbouring threads read along the source's contiguous index and write along the destination's.
 #include <algorithm>
 
 #include "kernels/simt/simt.hpp"
@@ -15,7 +15,7 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     convert_layout_kernel(StridedView<T> from, std::int64_t rows, std::int64_t cols,
                           WritableStridedView<T> to) {
-  __shared__ T tile[tile_size][tile_size + 1];
+  __shared__ T tile[tile_size][tile_size + 1];  // the padding avoids bank conflicts
   const std::int64_t tile_rows = (rows + tile_size - 1) / tile_size,
                      tiles = tile_rows * ((cols + tile_size - 1) / tile_size);
   const bool reads_columns = from.row_stride == 1, writes_columns = to.row_stride == 1;

@@ -7,8 +7,9 @@
 namespace gaussweep {
 namespace {
 
-/// A block column has two parts: the rows above the diagonal block (`above` is true), and all other rows.
-/// Returns the elements of a part that lie in the region `region` of the matrix, as a region of the part.
+/// for_blocks visits a block column in two pieces: the rows above the diagonal block (`above` is true), and
+/// all other rows. Returns the elements of a piece that lie in the region `region` of the matrix, as a region
+/// of the piece.
 /// @pre the diagonal block's first row is even, so that the regions `checkered` and `odd_rows` stay the same
 Region region_in(Region region, bool above) {
   switch (region) {
@@ -136,6 +137,7 @@ std::uint64_t DistributedMatrix<T>::digest(Region counted, Region negated) const
   for_blocks([&](Context& context, const T* first, const Extent& size, bool above, std::int64_t block) {
     const std::uint64_t part = digest_elements(context, StridedView<T>{first, /*row_stride=*/1, ld_}, size,
                                                region_in(counted, above), region_in(negated, above));
+    // The position distinguishes the two pieces of every block column.
     sum += guard::hashed_word(part, static_cast<unsigned long long>(2 * block + (above ? 1 : 0)));
   });
   return sum;

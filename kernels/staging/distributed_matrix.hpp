@@ -17,7 +17,8 @@ namespace gaussweep {
 GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t element_bytes);
 
 /// An n x n matrix in the memory of several devices, with the leading dimension
-/// ColumnBlocks::leading_dimension(). The rows that pad the columns are not part of the matrix. After a
+/// ColumnBlocks::leading_dimension(). A *part* is one device's block columns, stored next to each other. The
+/// rows that pad the columns are not part of the matrix. After a
 /// DeviceError, any device may be the current one.
 template <class T>
 class DistributedMatrix {
@@ -27,7 +28,8 @@ class DistributedMatrix {
 
   /// Returns the part of a device; it may have no columns.
   MatrixView<T> part(int device) const;
-  /// Copies a column-major n x n matrix with leading dimension n from the host, and back.
+  /// Copies a column-major n x n matrix with leading dimension n from the host to the devices (upload), or
+  /// from the devices to the host (download).
   void upload(const T* from);
   void download(T* to) const;
   /// Copies a matrix with the same distribution and group. Waits for the copies.

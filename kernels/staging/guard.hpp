@@ -28,8 +28,9 @@ template <class T>
 void guard_operand(Context& context, const WritableStridedView<T>& matrix, const Extent& size,
                    const OperandGuard& guard);
 
-/// Returns a digest of the elements in the region `counted`. Elements in the region `negated` enter it with
-/// flipped signs. Matrices with different bits have equal digests with probability 2^-64. @throws DeviceError
+/// Returns a digest, the sum of a hash per element, of the elements in the region `counted`. Elements in the
+/// region `negated` enter it with flipped signs. Matrices with different bits have equal digests with
+/// probability 2^-64. @throws DeviceError
 template <class T>
 std::uint64_t digest_elements(Context& context, const StridedView<T>& matrix, const Extent& size,
                               Region counted, Region negated);

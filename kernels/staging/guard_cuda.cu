@@ -21,6 +21,7 @@ struct MatrixLines {
   std::int64_t lines, count, line_stride, element_stride, rows;
 };
 
+/// Returns the columns of a column-major matrix, or the rows of a matrix in another layout.
 template <class Element, class Matrix>
 MatrixLines<Element> lines_of(const Matrix& matrix, const Extent& size) {
   if (matrix.row_stride == 1)
@@ -56,6 +57,7 @@ __device__ void for_thread_elements(const MatrixLines<Element>& m, Region region
 template <class T>
 __global__ void __launch_bounds__(threads) guard_kernel(MatrixLines<T> matrix, OperandGuard guard) {
   for_thread_elements(matrix, guard.negated, [&](std::int64_t i, std::int64_t j, T& element) {
+    // No element may be in both loops, because different threads may write it.
     if (!guard::contains(guard.hidden, i, j % matrix.rows)) element = -element;
   });
   for_thread_elements(matrix, guard.hidden, [&](std::int64_t i, std::int64_t j, T& element) {

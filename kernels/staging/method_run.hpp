@@ -49,7 +49,8 @@ class MethodRun {
     fresh_ = true;
     guarded_ = false;
   }
-  /// Upload in two steps through pinned host memory, so that a caller can time the transfer alone.
+  /// Upload in two steps through pinned host memory: the conversion of the inputs to the method's layout,
+  /// then the transfer, which a caller can time alone.
   /// @pre Pristine::on_device
   void stage_pinned(const Inputs<T>& inputs) { staging_.stage_pinned(views_of(inputs)); }
   void upload_pinned() {
@@ -79,7 +80,7 @@ class MethodRun {
   /// Returns the seconds that the host took to queue one run of the last timed_run; NaN without watch_queue.
   /// The GPU may need longer, because it executes asynchronously.
   double queue_seconds() const { return queue_seconds_; }
-  /// Returns the number of host waits for the device per run of the last timed_run. Waits inside vendor
+  /// Returns how often the host waited for the device per run of the last timed_run. Waits inside vendor
   /// routines are not counted.
   std::int64_t waits() const { return waits_; }
   /// Makes each timed run start with cold caches: the last-level cache is flushed after the operands are
@@ -97,7 +98,8 @@ class MethodRun {
     const IterationReport report_of_last = report_of_last_;
     recording_ = record_work(
         context_.device, [this] { run_all(); }, leaves_work);
-    fresh_ = fresh;  // nothing ran
+    // Recording captures the work without executing it: the operands are as fresh as before.
+    fresh_ = fresh;
     report_of_last_ = report_of_last;
     return recording_ != nullptr;
   }
@@ -219,6 +221,8 @@ class MethodRun {
   bool is_negated(int set) const {
     return guarded_ && !signs_restored_.at(static_cast<std::size_t>(set)) && negated_first_ == (set % 2 == 0);
   }
+  /// Restores the operands, performs `work` between two events, and returns the seconds per repeat between
+  /// them.
   template <class Work>
   double between_events(Work&& work) {
     if (!begin_) {
@@ -262,8 +266,8 @@ class MethodRun {
   /// True if no run has used the operands since the last upload, and the working sets have not been restored
   /// since.
   bool fresh_ = false;
-  bool guarded_ = false;              ///< true: the operands are guarded (guard.hpp)
-  bool negated_first_ = true;         ///< true: working sets 0, 2, ... are negated; false: 1, 3, ...
+  bool guarded_ = false;       ///< true: the operands are guarded, i.e. partly negated or NaN (guard.hpp)
+  bool negated_first_ = true;  ///< true: working sets 0, 2, ... are negated; false: 1, 3, ...
   std::vector<bool> signs_restored_;  ///< per working set: restore_signs was called since the last `reset`
   std::unique_ptr<Event> begin_, end_;
   HostClock clock_ = nullptr;

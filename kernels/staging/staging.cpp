@@ -18,7 +18,7 @@ using namespace host_layout;
 
 constexpr int nan_byte = 0xFF;  // a number that consists of such bytes is NaN in both precisions
 
-/// The shapes and offsets of the operands.
+/// The shapes of the operands on the device, and their offsets in a working set.
 struct OperandLayout {
   MatrixView<char> a, b, x;  // only shapes: rows, cols and ld are set, data is not
   StagingLayout layout;
@@ -64,9 +64,9 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   OperandLayout operands;
   StagingLayout& staging = operands.layout;
   staging.set = staging.workspace = GappedLayout(element_bytes);
-  const auto append = [&](StagingLayout::OperandRange& piece, const char* name, std::size_t bytes) {
-    const bool is_matrix = &piece != &staging.pivots && &piece != &staging.info;
-    if (bytes > 0) piece = {staging.set.append(name, bytes, is_matrix ? element_bytes : sizeof(int)), bytes};
+  const auto append = [&](StagingLayout::OperandRange& range, const char* name, std::size_t bytes) {
+    const bool is_matrix = &range != &staging.pivots && &range != &staging.info;
+    if (bytes > 0) range = {staging.set.append(name, bytes, is_matrix ? element_bytes : sizeof(int)), bytes};
   };
   const Layout layout = method.layout;
   const ProblemRow& problem = method.problem.row();
@@ -110,6 +110,8 @@ OperandLayout layout_of(const Method& method, const Shape& shape, const Paramete
   return operands;
 }
 
+/// Returns the number of working sets of a trial for which the caller requests `sets`. Repeats share one set
+/// if they may.
 int working_set_count(const Method& method, int sets) {
   return needs_set_per_repeat(method) ? sets : 1;
 }
@@ -148,18 +150,20 @@ MatrixView<T> typed(const MatrixView<char>& view) {
   return {/*data=*/nullptr, view.rows, view.cols, view.ld};
 }
 
-/// Return the elements of an operand that the problem does not use, and those that it uses.
+/// Returns the triangle of an operand that the problem does not use, without the diagonal.
 Region unreferenced_triangle(UsedElements used, Uplo uplo) {
   if (used == UsedElements::all) return Region::none;
   return uplo == Uplo::lower ? Region::above : Region::below;
 }
 
+/// Returns the elements of an operand that the problem uses.
 Region referenced(UsedElements used, Uplo uplo) {
   if (used == UsedElements::all) return Region::all;
   return uplo == Uplo::lower ? Region::lower : Region::upper;
 }
 
-/// Allocates the memory of a layout and fills the gaps that begin at offset `from` or later.
+/// Allocates the memory of a layout. Fills the gaps between operands (patterns that reveal overruns) that
+/// begin at offset `from` or later.
 Buffer with_gaps(Device& device, const GappedLayout& layout, std::size_t from = 0) {
   Buffer memory(device, layout.bytes());
   layout.fill(device, memory, from);
@@ -289,7 +293,7 @@ void Staging<T>::upload_from(Context& context, const InputViews<T>& inputs) {
   const ResidentInputs<T> resident = std::move(resident_);
   const Extent b = method_.problem->b != nullptr ? method_.problem->b(shape_) : Extent{0, 0};
   const bool augmented = method_.layout == Layout::augmented;
-  // In an augmented matrix the rows of A and B alternate, so that both must be resident.
+  // Each row of an augmented matrix has elements of A and B, so that both must be resident.
   if (set_count_ == 0 || !resident.has_a() || (augmented && resident.b.data == nullptr))
     return upload(inputs);
   layout_.set.fill_padding(device_, pristine_);
@@ -551,6 +555,7 @@ Region Staging<T>::negated_of_answer() const {
   const ProblemRow& problem = method_.problem.row();
   if (problem.negated_of_b != Region::none) return problem.negated_of_b;
   if (!problem.has_pivots) return problem.negated;
+  // A factorisation with pivots: only the factor without the unit diagonal changes its signs.
   return method_.unit_diagonal == UnitDiagonal::lower ? Region::upper : Region::lower;
 }
 
@@ -578,7 +583,8 @@ void Staging<T>::guard(Context& context, int set, bool negated) {
     group_->device(gpu).fill(workspace_in(workspace), nan_byte, layout_.workspace_bytes);
   }
   const ProblemRow& problem = method_.problem.row();
-  const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(), method_.vendor};
+  const OperandGuard guard{negated ? problem.negated : Region::none, hidden_region(),
+                           /*noise=*/method_.vendor};
   if (gpus_ > 1) {
     distributed_->guard(guard);
   } else if (guard.negated != Region::none || guard.hidden != Region::none) {
