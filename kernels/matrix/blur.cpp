@@ -12,7 +12,8 @@
 namespace gaussweep {
 namespace {
 
-/// Rounds to a multiple of 2^-40, because math libraries disagree about the last bits of exp, cos and sin.
+/// Rounds to a multiple of 2^-40, so that the weights have the same bits everywhere. Math libraries disagree
+/// about the last bits of exp, cos and sin.
 double rounded(double value) {
   return std::nearbyint(value * 0x1p40) * 0x1p-40;
 }
@@ -28,6 +29,8 @@ void normalise(HostMatrix<double>& w) {
 HostMatrix<double> square_weights(std::int64_t radius) {
   return HostMatrix<double>(2 * radius + 1, 2 * radius + 1);
 }
+
+// The weights of the point-spread functions; blur.hpp (point_spread) has their formulas.
 
 HostMatrix<double> gaussian(double sigma, std::int64_t radius) {
   HostMatrix<double> w = square_weights(radius);
@@ -51,6 +54,7 @@ HostMatrix<double> motion(double length, double angle) {
   for (std::int64_t i = -radius; i <= radius; ++i) {
     for (std::int64_t j = -radius; j <= radius; ++j) {
       const auto y = static_cast<double>(i), x = static_cast<double>(j);
+      // The point of the line that is nearest to (x, y), as its distance from the centre.
       const double nearest = std::clamp(x * along_x + y * along_y, 0.0, end);
       const double off_x = x - nearest * along_x, off_y = y - nearest * along_y;
       w(i + radius, j + radius) = std::max(0.0, rounded(1 - std::sqrt(off_x * off_x + off_y * off_y)));
@@ -122,7 +126,8 @@ WindowRange window_in_image(std::int64_t centre, std::int64_t extent, std::int64
   return {std::max<std::int64_t>(0, -first), std::min(extent, size - first)};
 }
 
-/// The size of the image f and the window of weights w (the point-spread function) around a pixel.
+/// The size of the image f, and the window around a pixel: the pixels that have a weight in w, the
+/// point-spread function.
 /// `rows_above` and `columns_before` are the distances from the pixel to the window's first row and column.
 struct ImageGeometry {
   explicit ImageGeometry(const BlurSpec& spec)
@@ -150,6 +155,7 @@ struct ImageGeometry {
   double overlap(std::int64_t y, std::int64_t x, std::int64_t down, std::int64_t right) const {
     const WindowRange rows = window_in_image(y, w.rows, height), cols = window_in_image(x, w.cols, width);
     double sum = 0;
+    // Weight (i, j) of p's window and weight (i - down, j - right) of q's window belong to the same pixel.
     for (std::int64_t i = std::max(rows.begin, down); i < std::min(rows.end, w.rows + down); ++i) {
       for (std::int64_t j = std::max(cols.begin, right); j < std::min(cols.end, w.cols + right); ++j) {
         sum += w(i, j) * w(i - down, j - right);
@@ -289,7 +295,7 @@ HostMatrix<T> blur_matrix(const BlurSpec& spec, int threads) {
   // sums at the edge, so that the bits are the same.
   const std::int64_t reach_y = image.w.rows - 1, reach_x = image.w.cols - 1;
   HostMatrix<double> interior(2 * reach_y + 1, 2 * reach_x + 1);
-  ImageGeometry unbounded = image;  // so large that the windows around its centre do not reach an edge
+  ImageGeometry unbounded = image;  // becomes so large that windows around its centre do not reach an edge
   unbounded.width = unbounded.height = 4 * (2 * largest_blur_radius + 1);
   for (std::int64_t down = -reach_y; down <= reach_y; ++down) {
     for (std::int64_t right = -reach_x; right <= reach_x; ++right) {

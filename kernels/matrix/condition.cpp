@@ -20,6 +20,7 @@ struct Reflector {
   double scale = 0;
 };
 
+/// Returns reflector number `index`, whose vector v has random elements in (-1, 1).
 Reflector make_reflector(const MatrixSpec& spec, RandomStream stream, int index) {
   Reflector reflector;
   reflector.v.resize(static_cast<std::size_t>(spec.rows));
@@ -102,6 +103,7 @@ HostMatrix<double> condition_matrix(const MatrixSpec& spec, int threads) {
     const RandomStream stream = spd ? RandomStream::reflectors_left : RandomStream::reflectors_right;
     apply_right(a, make_reflector(spec, stream, r), threads);
   }
+  // Removes the asymmetry that rounding errors cause.
   for (std::int64_t j = 0; spd && j < a.cols; ++j) {
     for (std::int64_t i = 0; i < j; ++i) a(i, j) = a(j, i);
   }

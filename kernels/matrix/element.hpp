@@ -63,9 +63,9 @@ GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
   constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
   const auto k = static_cast<int>(x / (high + low) + 0.5);
   const double r = (k * high - x) + k * low;  // e^-x = 2^-k e^r, |r| <= ln 2 / 2
-  double series = 1;
+  double series = 1;                          // the Taylor series of e^r, by Horner's scheme
   for (int term = 14; term > 0; --term) series = 1 + series * r / term;
-  double power = 1, half = 0.5;
+  double power = 1, half = 0.5;  // power becomes 2^-k, by repeated squaring of 1/2
   for (int bits = k; bits > 0; bits /= 2) {
     if (bits % 2 == 1) power = power * half;
     half = half * half;

@@ -17,6 +17,7 @@
 namespace gaussweep {
 namespace {
 
+/// Returns true if the elements are uniform in [low, high).
 bool has_range(MatrixKind kind) {
   return kind == MatrixKind::uniform || kind == MatrixKind::symmetric;
 }
@@ -177,6 +178,7 @@ std::string MatrixSpec::canonical(Precision precision) const {
   return text;
 }
 
+/// Generates one matrix of a valid specification, on the host.
 template <class T>
 HostMatrix<T> generate_single(const MatrixSpec& spec, int threads) {
   if (spec.kind == MatrixKind::blur) return blur_matrix<T>(spec.blur, threads);

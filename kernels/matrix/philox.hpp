@@ -19,13 +19,15 @@ GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t ke
   std::uint32_t key_low = static_cast<std::uint32_t>(key);
   std::uint32_t key_high = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
+    // The two multipliers and the round function are those of the paper.
     const std::uint64_t even = std::uint64_t{0xD2511F53u} * counter.word[0];
     const std::uint64_t odd = std::uint64_t{0xCD9E8D57u} * counter.word[2];
     counter = {{static_cast<std::uint32_t>(odd >> 32) ^ counter.word[1] ^ key_low,
                 static_cast<std::uint32_t>(odd),
                 static_cast<std::uint32_t>(even >> 32) ^ counter.word[3] ^ key_high,
                 static_cast<std::uint32_t>(even)}};
-    key_low += 0x9E3779B9u;   // the fractional part of the golden ratio, times 2^32
+    key_low +=
+        0x9E3779B9u;  // the Weyl sequence of the paper: the fractional part of the golden ratio, times 2^32
     key_high += 0xBB67AE85u;  // sqrt(3) - 1, times 2^32
   }
   return counter;
