@@ -35,7 +35,7 @@ GAUSSWEEP_SHARED_INLINE IndexSpan span_of(Region region, std::int64_t line, std:
     case Region::all:
       return from(0);
     case Region::checkered:
-      return {1 - line % 2, count, /*step=*/2};
+      return {1 - line % 2, count, /*step=*/2};  // an even line has the odd indices
     case Region::odd_rows:
       return along_row ? from(line % 2 != 0 ? 0 : count) : IndexSpan{/*begin=*/1, count, /*step=*/2};
     case Region::lower:

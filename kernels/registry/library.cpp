@@ -83,6 +83,7 @@ void require_flag(int value, const std::string& where) {
   if (value != 0 && value != 1) throw fault(where, "is " + std::to_string(value) + "; allowed: 0, 1");
 }
 
+/// Converts parameter `number` (from 1) of a row. @throws std::runtime_error if it is malformed
 Parameter parameter_of(const gaussweep_parameter& from, const std::string& row_name, int number) {
   std::string where = row_name + ", parameter " + std::to_string(number);
   std::string name = required(from.name, where + ": name");
@@ -136,6 +137,7 @@ std::vector<double> values_of(const std::vector<Parameter>& declared, const Para
   return values;
 }
 
+/// Returns a call with the sizes and parameters of a trial, but without operands.
 gaussweep_call call_of(const Shape& shape, std::size_t element_bytes, const std::vector<double>& values) {
   gaussweep_call call{};
   call.m = shape.m;
@@ -149,12 +151,14 @@ gaussweep_call call_of(const Shape& shape, std::size_t element_bytes, const std:
   return call;
 }
 
+/// The function gaussweep_call::stage.
 void begin_stage(void* context, const char* name) {
   if (name != nullptr) static_cast<Context*>(context)->stage({name, strnlen(name, max_text_bytes)});
 }
 
 using WorkspaceBytes = decltype(Method::workspace_bytes);
 
+/// Returns the function by which the registry runs a library's function; null if the library has none.
 template <class T>
 Run<T> run_of(gaussweep_function function, const Method& row,
               decltype(gaussweep_method::workspace_bytes) workspace_bytes) {
@@ -193,6 +197,7 @@ EntryPoints entry_points_of(const gaussweep_functions& functions, const Method& 
           run_of<double>(functions.float64, row, from.workspace_bytes)};
 }
 
+/// Returns the function for Method::workspace_bytes, which calls the library's function.
 WorkspaceBytes workspace_of(const gaussweep_method& from, const Method& row) {
   if (from.workspace_bytes == nullptr) return nullptr;
   return [function = from.workspace_bytes, id = row.id(), declared = row.parameters](
@@ -233,6 +238,7 @@ void add_needs(Method& method, const std::vector<std::string>& names, const std:
   }
 }
 
+/// Converts row `number` (from 1) of the table. @throws std::runtime_error if it is malformed
 Method method_of(const gaussweep_method& from, int number) {
   std::string where = "row " + std::to_string(number);
   Method method;

@@ -15,6 +15,7 @@ namespace {
   throw std::logic_error("registry row '" + method.id() + "': " + why);
 }
 
+/// Checks a parameter. @throws std::logic_error
 void validate_parameter(const Method& method, const Parameter& parameter) {
   // A plan sets parameters and axes (sizes and options of the problem) by name, so that equal names would be
   // ambiguous.
@@ -45,6 +46,8 @@ void validate_parameter(const Method& method, const Parameter& parameter) {
   }
 }
 
+/// Checks that the problem and the layout allow the operand that receives the answer. @throws
+/// std::logic_error
 void validate_answer(const Method& method) {
   const ProblemRow& problem = method.problem.row();
   const bool solver = problem.second == SecondOperand::right_hand_sides;
@@ -67,6 +70,7 @@ void validate_answer(const Method& method) {
   }
 }
 
+/// Checks that a row is complete and consistent. @throws std::logic_error
 void validate(const Method& method) {
   if (method.problem == Problem()) reject(method, "no problem");
   if (!is_word(method.variant)) reject(method, "the variant is not of a-z, 0-9 and _");

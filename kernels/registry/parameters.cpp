@@ -17,6 +17,7 @@ std::string value_text(const ParameterValue& value) {
   return "the choice '" + std::get<std::string>(value) + "'";
 }
 
+/// Returns the value of a parameter. @throws std::logic_error if it is not declared or has another type
 template <class Value>
 const Value& get(const std::map<std::string, ParameterValue>& values, const std::string& name,
                  const char* type) {
@@ -32,6 +33,7 @@ const Value& get(const std::map<std::string, ParameterValue>& values, const std:
   return *value;
 }
 
+/// Returns an integer's text without decimals, so that 16.0 matches the choice "16".
 std::string number_text(double number) {
   return number == std::floor(number) && std::abs(number) < 1e15
              ? std::to_string(static_cast<std::int64_t>(number))

@@ -8,6 +8,7 @@
 namespace gaussweep {
 namespace {
 
+/// Returns the table for EnumNames<Problem>, which is built on first use.
 const EnumNames<Problem>::Names& problem_names() {
   static const EnumNames<Problem>::Names all = [] {
     EnumNames<Problem>::Names pairs;
