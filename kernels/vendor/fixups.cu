@@ -36,6 +36,7 @@ __device__ __forceinline__ ElementPosition position_of(const MatrixView<T>& a, s
   return {k % a.rows, k / a.rows};
 }
 
+/// Return the start and the step of this thread's grid-stride loop.
 __device__ __forceinline__ std::int64_t first_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

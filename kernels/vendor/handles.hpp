@@ -21,7 +21,7 @@ struct SolverMg;    // the handles of cuSOLVERMg: solver_mg_cuda.cpp
 struct VendorHandles {
   explicit VendorHandles(Device& device) : device_(device) {}
 
-  /// Returns a handle bound to the device's stream. @throws DeviceError, OutOfMemory
+  /// Return the handle of cuBLAS or cuSOLVER, bound to the device's stream. @throws DeviceError, OutOfMemory
   cublasContext* blas();
   cusolverDnContext* solver();
   /// Returns the device's stream, for libraries whose handles have none.

@@ -38,6 +38,8 @@ struct RefinementHandles {
   cusolverDnIRSInfos_t report = nullptr;
 };
 
+/// Solves A x = b by iterative refinement, for one right-hand side. Returns the number of iterations, or
+/// a negative number if the refinement failed or the matrix is singular.
 template <class T>
 int solve(VendorHandles& handles, std::int64_t n, const std::string& lowest, const std::string& refinement,
           T* a, std::int64_t lda, T* b, std::int64_t ldb, T* x, std::int64_t ldx, int* info) {
@@ -46,6 +48,7 @@ int solve(VendorHandles& handles, std::int64_t n, const std::string& lowest, con
   GAUSSWEEP_CUSOLVER(
       cusolverDnIRSParamsSetSolverPrecisions(call.settings, main_precision, precisions.at(lowest)));
   GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsSetRefinementSolver(call.settings, refinements.at(refinement)));
+  // Without this, cuSOLVER solves again in the main precision if the refinement does not converge.
   GAUSSWEEP_CUSOLVER(cusolverDnIRSParamsDisableFallback(call.settings));
   std::size_t bytes = 0;
   GAUSSWEEP_CUSOLVER(

@@ -100,6 +100,8 @@ void create_layout(cublasLtMatrixLayout_t& layout, cudaDataType type, std::int64
                                                       &step, sizeof(step)));
 }
 
+/// Computes `count` products C = A B. Describes the product and chooses its algorithm only if it differs from
+/// the previous one.
 template <class T>
 void multiply(VendorHandles& handles, int candidate, std::int64_t m, std::int64_t n, std::int64_t k,
               const T* a, std::int64_t lda, std::int64_t a_step, const T* b, std::int64_t ldb,

@@ -63,7 +63,8 @@ double copy_rate(Device& device, double budget) {
       copy();
     });
     const double run_seconds = seconds_of(device, copy);
-    // A run with the next buffer takes four times as long, and at least three timed runs are needed.
+    // Ends if the first run and four more runs with the next buffer would exceed half of the budget. Each of
+    // them takes four times as long.
     if (bytes == max_bytes || (first_seconds + run_seconds * 4) * 4 > budget / 2)
       return best_rate(device, 2.0 * bytes, budget / 2, copy);
   }

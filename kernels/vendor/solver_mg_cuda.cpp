@@ -100,7 +100,7 @@ int MgSystem<T>::run(const char* name, BufferSize buffer_size, Function function
     work.push_back(vendor_handles(member(gpu)).scratch(static_cast<std::size_t>(size) * sizeof(T)));
     GAUSSWEEP_CUDA_CHECK(cudaDeviceSynchronize());
   }
-  member(0);
+  member(0);  // cuSOLVERMg is called with the first GPU current
   int info = 0;
   require((library.*function)(handle, arguments..., work.data(), size, &info));
   for (int gpu = gpus_ - 1; gpu >= 0; --gpu) {

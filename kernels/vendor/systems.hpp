@@ -7,8 +7,8 @@
 
 namespace gaussweep::vendor {
 
-/// Calls work(operands of one system) for all systems. A single system may use all cores; the systems of a
-/// batch are distributed over the cores.
+/// Calls work(operands of one system) for all systems. A single system may use all cores. The systems of a
+/// batch are distributed over the cores, and BLAS uses one thread per system.
 template <class T, class Work>
 void for_systems(Operands<T>& op, Work&& work) {
   const std::int64_t batch = op.shape.batch;
