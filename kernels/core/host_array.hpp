@@ -87,7 +87,7 @@ class HostArray {
  private:
   /// LargeBlocks allocates arrays of at least this size.
   static constexpr std::size_t large_bytes = std::size_t{4} << 20;
-  static constexpr std::size_t max_bytes = PTRDIFF_MAX / 2;
+  static constexpr std::size_t max_bytes = PTRDIFF_MAX / 2;  ///< larger requests throw std::bad_alloc
 
   std::shared_ptr<void> owner_;
   T* data_ = nullptr;

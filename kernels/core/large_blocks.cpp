@@ -25,6 +25,7 @@ std::shared_ptr<void> LargeBlocks::take(std::size_t bytes) {
   Block block{nullptr, rounded_bytes};
   {
     const std::lock_guard lock(mutex_);
+    // A block of more than 1.5 times the size would waste memory.
     const auto fits = [&](const Block& b) {
       return b.bytes >= rounded_bytes && b.bytes <= rounded_bytes + rounded_bytes / 2;
     };
@@ -61,7 +62,7 @@ void LargeBlocks::give_back(Block block) noexcept {
   while (!idle_.empty() && exceeds_limit()) free_oldest();
 }
 
-/// Returns true if blocks have to be freed. @pre the caller holds the lock
+/// Returns true if idle blocks have to be freed (LargeBlocks::keep). @pre the caller holds the lock
 bool LargeBlocks::exceeds_limit() const {
   std::size_t total = 0, largest = in_use_.empty() ? 0 : *in_use_.rbegin();
   for (const std::size_t bytes : in_use_) total += bytes;

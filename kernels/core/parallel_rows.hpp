@@ -32,7 +32,7 @@ class ParallelWorker {
   bool was_active_;
 };
 
-/// Calls `work(begin, end)` for disjoint ranges that cover [0, rows), on `threads` threads. `cost` is the
+/// Calls `work(begin, end)` for disjoint row ranges that cover [0, rows), on `threads` threads. `cost` is the
 /// total number of elementary operations. With threads = 0 it uses the usable CPUs, but at most
 /// 1 + cost / 65536 threads, because starting a thread costs some ten thousand operations. A nested loop
 /// with threads = 0 runs on its calling thread. Returns after all ranges; rethrows exceptions of `work`.

@@ -36,6 +36,7 @@ class BlockedSignals {
 struct ThreadPool::Job {
   Job(std::int64_t calls, int max_helpers, const std::function<void(std::int64_t)>& function)
       : count(calls), helpers(max_helpers), work(function) {}
+  /// Performs calls until all have started, in competition with the other threads of the job.
   void run_calls() {
     const ParallelWorker worker;
     try {

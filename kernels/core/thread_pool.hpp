@@ -29,8 +29,8 @@ class ThreadPool {
 
  private:
   struct Job;
-  void ensure_threads(std::size_t threads);
-  void run_worker();
+  void ensure_threads(std::size_t threads);  ///< creates threads until there are `threads`
+  void run_worker();                         ///< the loop of a pool's thread: waits for a job and joins it
 
   std::mutex submit_mutex_;  ///< held by the caller of for_each: one job at a time
   std::mutex mutex_;         ///< protects the members below
