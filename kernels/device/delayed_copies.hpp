@@ -48,8 +48,8 @@ class DelayedCopies final : public Device {
   void fill(void* to, int byte, std::size_t bytes) override {
     queue_.push_back([=] { device_.fill(to, byte, bytes); });
   }
-  /// Makes later copies run after the copies that `other` has queued so far. All other work of `other` is
-  /// already complete.
+  /// Makes later copies run after the copies that `other` has queued so far. All other work is already
+  /// complete, because emulated devices work synchronously.
   void wait_for(Device& other) override {
     auto* const delayed = dynamic_cast<DelayedCopies*>(&other);
     if (delayed != nullptr && delayed != this) queue_.push_back([delayed] { delayed->finish(); });

@@ -112,6 +112,7 @@ void DeviceGroup::join(int count) {
 
 void DeviceGroup::stage(int count, std::string_view name) {
   if (first_.stages == nullptr) return;
+  // The join and the fork make all devices wait for each other between the stages.
   join(count);
   first_.stage(name);
   fork(count);

@@ -9,6 +9,7 @@
 
 namespace gaussweep {
 
+/// Appends a gap or padding without names of its operands.
 MemoryGap& GappedLayout::append_gap(std::size_t offset, std::size_t bytes) {
   MemoryGap& gap = gaps_.emplace_back();
   gap.offset = offset;

@@ -16,7 +16,7 @@ constexpr std::size_t word_bytes = sizeof(std::uint32_t);
 /// Returns the 32-bit word of the pattern at `offset`: a signalling NaN in float, or half of a signalling NaN
 /// in double.
 std::uint32_t gap_word(std::size_t offset, std::size_t element_bytes) {
-  const std::size_t index = offset / word_bytes;
+  const std::size_t index = offset / word_bytes;  // its low 16 bits make the words differ
   const bool is_upper_half = element_bytes == 8 && index % 2 == 1;
   return (is_upper_half ? 0x7FF50000U : 0x7FA50000U) | static_cast<std::uint32_t>(index & 0xFFFF);
 }

@@ -74,6 +74,7 @@ class Scratch {
   std::vector<Buffer> idle_;
 };
 
+/// Returns the context's cache of buffers, which is created on first use.
 inline Scratch& scratch_of(Context& context) {
   if (!context.scratch) context.scratch = std::make_shared<Scratch>(context.device);
   return *context.scratch;

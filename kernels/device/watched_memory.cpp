@@ -31,6 +31,7 @@ unsigned char canary(std::uintptr_t address) {
   return bytes[address % sizeof(bytes)];
 }
 
+/// Fills part of an outer red zone.
 void write_canary(unsigned char* from, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) from[i] = canary(reinterpret_cast<std::uintptr_t>(from + i));
 }
@@ -38,6 +39,7 @@ void write_canary(unsigned char* from, std::size_t bytes) {
 /// Returns the index of the first byte of an outer zone that differs from its canary; `outer_zone` if none
 /// does.
 std::size_t first_written(const unsigned char* zone) {
+  // The canary repeats every four bytes. Four bytes more than a zone allow for every alignment.
   static const auto* const pattern = [] {
     alignas(4) static unsigned char all[outer_zone + 4];
     write_canary(all, sizeof(all));
