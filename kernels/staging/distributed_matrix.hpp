@@ -28,8 +28,8 @@ class DistributedMatrix {
 
   /// Returns the part of a device; it may have no columns.
   MatrixView<T> part(int device) const;
-  /// Copies a column-major n x n matrix with leading dimension n from the host to the devices (upload), or
-  /// from the devices to the host (download).
+  /// Copies a column-major n x n matrix with leading dimension n. upload() copies from the host to the
+  /// devices, download() from the devices to the host.
   void upload(const T* from);
   void download(T* to) const;
   /// Copies a matrix with the same distribution and group. Waits for the copies.

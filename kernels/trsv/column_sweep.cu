@@ -22,13 +22,13 @@ namespace {
 
 /// Performs launch k for row k + index_x() of right-hand side blockIdx.y.
 template <class T>
-__global__ void sweep_column(LowerSystem<T> s, std::int64_t k) {
+__global__ void sweep_column(LowerSystem<T> system, std::int64_t k) {
   const std::int64_t i = k + index_x();
-  if (i >= s.n) return;
-  T value = s.b(i, blockIdx.y);
-  if (k > 0) value = std::fma(-s.l(i, k - 1), s.b(k - 1, blockIdx.y), value);
-  if (i == k) value /= s.l(k, k);
-  s.b(i, blockIdx.y) = value;
+  if (i >= system.n) return;
+  T value = system.b(i, blockIdx.y);
+  if (k > 0) value = std::fma(-system.l(i, k - 1), system.b(k - 1, blockIdx.y), value);
+  if (i == k) value /= system.l(k, k);
+  system.b(i, blockIdx.y) = value;
 }
 
 }  // namespace
@@ -39,10 +39,11 @@ void trsv_column_sweep(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   context.stage("columns");
-  const LowerSystem<T> s(op);
-  for (std::int64_t k = 0; k < s.n; ++k) {
-    simt::launch(context, sweep_column<T>, dim3(blocks_of(s.n - k, threads), static_cast<unsigned>(s.nrhs)),
-                 dim3(threads), 0, s, k);
+  const LowerSystem<T> system(op);
+  for (std::int64_t k = 0; k < system.n; ++k) {
+    simt::launch(context, sweep_column<T>,
+                 dim3(blocks_of(system.n - k, threads), static_cast<unsigned>(system.nrhs)), dim3(threads), 0,
+                 system, k);
   }
 }
 

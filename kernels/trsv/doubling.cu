@@ -26,11 +26,11 @@ void trsv_doubling(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   context.stage("triangles");
-  const LowerSystem<T> s(op);
-  solve_all_pairs(context, s);
+  const LowerSystem<T> system(op);
+  solve_all_pairs(context, system);
   context.stage("row_operations");
-  for (std::int64_t i = 2; i < s.n; i *= 2) {
-    launch_row_operations(context, s, i, operate_on_rows<T>);
+  for (std::int64_t h = 2; h < system.n; h *= 2) {
+    launch_row_operations(context, system, h, operate_on_rows<T>);
   }
 }
 

@@ -24,25 +24,25 @@ constexpr int tile_order = step_block;
 /// Performs one step for 32 x 32 elements of its target per thread block, one element per thread.
 template <class T>
 __global__ void __launch_bounds__(tile_order* tile_order) operate_on_tiles(RowOperations<T> step) {
-  const RowOperations<T> o = step.for_plane();
+  const RowOperations<T> operations = step.for_plane();
   __shared__ T multipliers[tile_order][tile_order];  // [column][row]
   __shared__ T rows_above[tile_order][tile_order];   // [column][row]
   const int tx = static_cast<int>(threadIdx.x);
   const int ty = static_cast<int>(threadIdx.y);
   // The tile's first lower row.
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * tile_order;
-  const std::int64_t columns = o.columns(first);
+  const std::int64_t columns = operations.columns(first);
   // This condition is the same for the whole thread block.
   if (static_cast<std::int64_t>(blockIdx.y) * tile_order >= columns) return;
-  const StridedMatrix<T> target = o.target();
+  const StridedMatrix<T> target = operations.target();
   const std::int64_t j = index_y();
-  const std::int64_t i = o.row(first) + tx;
-  const std::int64_t g = o.group(first);
-  const bool row_inside = i < o.s.n;
+  const std::int64_t i = operations.row(first) + tx;
+  const std::int64_t g = operations.group(first);
+  const bool row_inside = i < operations.system.n;
   const bool column_inside = j < columns;
   T value = row_inside && column_inside ? target(i, j) : T(0);
-  for (std::int64_t k = g; k < g + o.h; k += tile_order) {
-    multipliers[ty][tx] = row_inside ? o.s.l(i, k + ty) : T(0);
+  for (std::int64_t k = g; k < g + operations.h; k += tile_order) {
+    multipliers[ty][tx] = row_inside ? operations.system.l(i, k + ty) : T(0);
     rows_above[ty][tx] = column_inside ? target(k + tx, j) : T(0);
     __syncthreads();
     for (int m = 0; m < tile_order; ++m) value = std::fma(-multipliers[m][tx], rows_above[ty][m], value);
@@ -58,15 +58,15 @@ void trsv_doubling_shared(Context& context, Operands<T>& op, const Parameters&) 
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   context.stage("triangles");
-  const LowerSystem<T> s(op);
-  solve_all_pairs(context, s);
+  const LowerSystem<T> system(op);
+  solve_all_pairs(context, system);
   context.stage("row_operations");
-  for (std::int64_t h = 2; h < s.n && h < tile_order; h *= 2) {
-    launch_row_operations(context, s, h, operate_on_rows<T>);
+  for (std::int64_t h = 2; h < system.n && h < tile_order; h *= 2) {
+    launch_row_operations(context, system, h, operate_on_rows<T>);
   }
   context.stage("row_operations_in_tiles");
-  for (std::int64_t h = tile_order; h < s.n; h *= 2) {
-    launch_row_operations(context, s, h, operate_on_tiles<T>);
+  for (std::int64_t h = tile_order; h < system.n; h *= 2) {
+    launch_row_operations(context, system, h, operate_on_tiles<T>);
   }
 }
 

@@ -20,27 +20,29 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 /// numbered t = 0, 1, …, so that every thread has work.
 template <class T>
 struct RowOperations {
-  LowerSystem<T> s;
+  LowerSystem<T> system;
   std::int64_t h;  ///< half the number of rows per group
   /// Launch argument: true if the launch also changes l, in grid plane 0. After for_plane(): true if the
   /// target is l, false if it is the right-hand sides.
   bool on_matrix;
 
   /// Returns the operations of this thread's plane.
-  __device__ RowOperations for_plane() const { return {s, h, on_matrix && blockIdx.z == 0}; }
+  __device__ RowOperations for_plane() const { return {system, h, on_matrix && blockIdx.z == 0}; }
 
   /// Returns the number of lower rows of all groups.
   __host__ __device__ std::int64_t lower_rows() const {
-    const std::int64_t remainder = s.n % (2 * h);
-    return s.n / (2 * h) * h + (remainder > h ? remainder - h : 0);
+    const std::int64_t remainder = system.n % (2 * h);
+    return system.n / (2 * h) * h + (remainder > h ? remainder - h : 0);
   }
   /// Returns g for lower row t: the first row that is subtracted and the first column of the multipliers.
   __host__ __device__ std::int64_t group(std::int64_t t) const { return t / h * 2 * h; }
   /// Returns the row of the matrix that is lower row t.
   __device__ std::int64_t row(std::int64_t t) const { return group(t) + h + t % h; }
   /// Returns the number of columns of the target that change in lower row t.
-  __host__ __device__ std::int64_t columns(std::int64_t t) const { return on_matrix ? group(t) : s.nrhs; }
-  __device__ const StridedMatrix<T>& target() const { return on_matrix ? s.l : s.b; }
+  __host__ __device__ std::int64_t columns(std::int64_t t) const {
+    return on_matrix ? group(t) : system.nrhs;
+  }
+  __device__ const StridedMatrix<T>& target() const { return on_matrix ? system.l : system.b; }
 };
 
 template <class T>
@@ -52,31 +54,32 @@ constexpr unsigned step_block = 32;
 /// Computes one element per thread, with the sum in a register.
 template <class T>
 __global__ void __launch_bounds__(step_block* step_block) operate_on_rows(RowOperations<T> step) {
-  const RowOperations<T> o = step.for_plane();
+  const RowOperations<T> operations = step.for_plane();
   const std::int64_t t = index_x();
   const std::int64_t j = index_y();
-  if (t >= o.lower_rows() || j >= o.columns(t)) return;
-  const StridedMatrix<T> target = o.target();
-  const std::int64_t i = o.row(t);
-  const std::int64_t g = o.group(t);
+  if (t >= operations.lower_rows() || j >= operations.columns(t)) return;
+  const StridedMatrix<T> target = operations.target();
+  const std::int64_t i = operations.row(t);
+  const std::int64_t g = operations.group(t);
   T value = target(i, j);
-  for (std::int64_t k = g; k < g + o.h; ++k) value = std::fma(-o.s.l(i, k), target(k, j), value);
+  for (std::int64_t k = g; k < g + operations.h; ++k)
+    value = std::fma(-operations.system.l(i, k), target(k, j), value);
   target(i, j) = value;
 }
 
 /// Launches step h with thread blocks of 32 x 32 elements. The last step changes only the right-hand sides.
 template <class T>
-void launch_row_operations(Context& context, const LowerSystem<T>& s, std::int64_t h,
+void launch_row_operations(Context& context, const LowerSystem<T>& system, std::int64_t h,
                            RowOperationsKernel<T> kernel) {
   constexpr bool on_matrix = true;
-  const RowOperations<T> matrix{s, h, on_matrix};
+  const RowOperations<T> matrix{system, h, on_matrix};
   const std::int64_t lower_rows = matrix.lower_rows();
   // The last lower row has the most columns left of its multipliers; 0 in the last step, which has one group.
   const std::int64_t widest = matrix.columns(lower_rows - 1);
-  const RowOperations<T> o{s, h, widest > 0};
-  const dim3 grid(blocks_of(lower_rows, step_block), blocks_of(std::max(widest, s.nrhs), step_block),
-                  o.on_matrix ? 2 : 1);
-  simt::launch(context, kernel, grid, dim3(step_block, step_block), 0, o);
+  const RowOperations<T> operations{system, h, widest > 0};
+  const dim3 grid(blocks_of(lower_rows, step_block), blocks_of(std::max(widest, system.nrhs), step_block),
+                  operations.on_matrix ? 2 : 1);
+  simt::launch(context, kernel, grid, dim3(step_block, step_block), 0, operations);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

@@ -27,12 +27,12 @@ namespace {
 
 /// Subtracts unknowns k and k + 1 times their columns from all rows below row k + 1.
 template <class T>
-__global__ void sweep_two_columns(LowerSystem<T> s, std::int64_t k) {
+__global__ void sweep_two_columns(LowerSystem<T> system, std::int64_t k) {
   const std::int64_t i = k + 2 + index_x();
-  if (i >= s.n) return;
-  T& right_hand_side = s.b(i, blockIdx.y);
-  const T partial = std::fma(-s.l(i, k), s.b(k, blockIdx.y), right_hand_side);
-  right_hand_side = std::fma(-s.l(i, k + 1), s.b(k + 1, blockIdx.y), partial);
+  if (i >= system.n) return;
+  T& right_hand_side = system.b(i, blockIdx.y);
+  const T partial = std::fma(-system.l(i, k), system.b(k, blockIdx.y), right_hand_side);
+  right_hand_side = std::fma(-system.l(i, k + 1), system.b(k + 1, blockIdx.y), partial);
 }
 
 }  // namespace
@@ -43,13 +43,13 @@ void trsv_pair_sweep(Context& context, Operands<T>& op, const Parameters&) {
   context.stage("diagonal");
   find_zero_diagonal(context, op.a, op.info);
   context.stage("triangles");  // the 2 x 2 triangles on the diagonal, one per pair of rows
-  const LowerSystem<T> s(op);
-  solve_all_pairs(context, s);
+  const LowerSystem<T> system(op);
+  solve_all_pairs(context, system);
   context.stage("columns");
-  for (std::int64_t k = 0; k + 2 < s.n; k += 2) {
+  for (std::int64_t k = 0; k + 2 < system.n; k += 2) {
     simt::launch(context, sweep_two_columns<T>,
-                 dim3(blocks_of(s.n - k - 2, threads), static_cast<unsigned>(s.nrhs)), dim3(threads), 0, s,
-                 k);
+                 dim3(blocks_of(system.n - k - 2, threads), static_cast<unsigned>(system.nrhs)),
+                 dim3(threads), 0, system, k);
   }
 }
 

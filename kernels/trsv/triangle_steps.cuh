@@ -57,22 +57,22 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Applies to `target` the row operations that turn every 2 x 2 triangle of `s.l` into an identity, with one
-/// thread per 2 x 2 block. The triangles themselves keep their values, because all threads of their rows read
-/// these values. Later steps treat the triangles as identities.
+/// Applies to `target` the row operations that turn every 2 x 2 triangle of `system.l` into an identity, with
+/// one thread per 2 x 2 block. The triangles themselves keep their values, because all threads of their rows
+/// read these values. Later steps treat the triangles as identities.
 /// @param columns number of columns of `target`
-/// @param below_diagonal true: `target` is the part of `s.l` left of the triangles; false: the right-hand
-/// sides
+/// @param below_diagonal true: `target` is the part of `system.l` left of the triangles; false: the
+/// right-hand sides
 template <class T>
-__global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int64_t columns,
+__global__ void solve_pairs(LowerSystem<T> system, StridedMatrix<T> target, std::int64_t columns,
                             bool below_diagonal) {
   const std::int64_t i = 2 * index_x();
   const std::int64_t j = 2 * index_y();
-  if (i >= s.n || j >= (below_diagonal ? i : columns)) return;
-  const bool has_second_row = i + 1 < s.n;  // false for the last row if n is odd
-  const T upper_pivot = s.l(i, i);
-  const T lower_pivot = has_second_row ? s.l(i + 1, i + 1) : T(1);
-  const T factor = has_second_row ? s.l(i + 1, i) / upper_pivot : T(0);
+  if (i >= system.n || j >= (below_diagonal ? i : columns)) return;
+  const bool has_second_row = i + 1 < system.n;  // false for the last row if n is odd
+  const T upper_pivot = system.l(i, i);
+  const T lower_pivot = has_second_row ? system.l(i + 1, i + 1) : T(1);
+  const T factor = has_second_row ? system.l(i + 1, i) / upper_pivot : T(0);
   for (std::int64_t c = j; c < j + 2 && c < columns; ++c) {
     const T upper_element = target(i, c);
     target(i, c) = upper_element / upper_pivot;
@@ -82,17 +82,17 @@ __global__ void solve_pairs(LowerSystem<T> s, StridedMatrix<T> target, std::int6
 
 /// Applies solve_pairs to the matrix and then to the right-hand sides.
 template <class T>
-void solve_all_pairs(Context& context, const LowerSystem<T>& s) {
+void solve_all_pairs(Context& context, const LowerSystem<T>& system) {
   const dim3 block(patch_rows, patch_columns);
   const auto pairs = [](std::int64_t count) { return (count + 1) / 2; };
-  const unsigned down = blocks_of(pairs(s.n), patch_rows);
+  const unsigned down = blocks_of(pairs(system.n), patch_rows);
   constexpr bool below_diagonal = true, whole_rows = false;  // arguments for solve_pairs' `below_diagonal`
-  if (s.n > 2) {
-    simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.n), patch_columns)), block, 0, s, s.l,
-                 s.n, below_diagonal);
+  if (system.n > 2) {
+    simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(system.n), patch_columns)), block, 0,
+                 system, system.l, system.n, below_diagonal);
   }
-  simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(s.nrhs), patch_columns)), block, 0, s, s.b,
-               s.nrhs, whole_rows);
+  simt::launch(context, solve_pairs<T>, dim3(down, blocks_of(pairs(system.nrhs), patch_columns)), block, 0,
+               system, system.b, system.nrhs, whole_rows);
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND

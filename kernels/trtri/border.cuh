@@ -53,19 +53,19 @@ struct Border {
 
 /// Fills `staged` with L, or with Y L if corner_first.
 template <class T>
-__global__ void __launch_bounds__(256) stage_border(Border<T> b) {
+__global__ void __launch_bounds__(256) stage_border(Border<T> border) {
   simt::griddepcontrol_wait();
   const int e = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  const int i = e % b.width(), k = e / b.width();
-  if (k >= b.order || i >= b.rows) return;
+  const int i = e % border.width(), k = e / border.width();
+  if (k >= border.order || i >= border.rows) return;
   T value = 0;
   // Row i of Y L needs rows 0 to i of L, because Y is lower triangular. A copy of L needs row i only.
-  for (int l = b.corner_first ? 0 : i; l <= i; ++l) {
-    const T l_element = b.triangle[b.offset(l, k, b.ld)];
-    value = b.corner_first ? std::fma(b.corner(i, l), l_element, value) : l_element;
+  for (int l = border.corner_first ? 0 : i; l <= i; ++l) {
+    const T l_element = border.triangle[border.offset(l, k, border.ld)];
+    value = border.corner_first ? std::fma(border.corner(i, l), l_element, value) : l_element;
   }
-  if (b.corner_first) b.check(value);
-  b.staged[e] = value;
+  if (border.corner_first) border.check(value);
+  border.staged[e] = value;
 }
 
 constexpr int border_warps = 16;    ///< warps per thread block of multiply_border
@@ -79,8 +79,8 @@ __device__ __forceinline__ const T& element(const StridedView<T>& m, int i, int 
 /// The operands in a lane's registers for eight k indices of the product L X (or (Y L) X). The product has 16
 /// columns, from X, and 8 * Parts rows, from L (or Y L). It is computed transposed: the 16 rows of an mma
 /// fragment are columns of X, and its eight columns are rows of L. Lane 4g + t owns the sums of columns g and
-/// g + 8 of X and of rows 2t and 2t + 1 of each part. In double the operands are fragments for the tensor
-/// cores (triangle_tiles.cuh). In float they are all factors of the lane's sums.
+/// g + 8 of X. Of each part of eight rows, it owns rows 2t and 2t + 1. In double the operands are fragments
+/// for the tensor cores (triangle_tiles.cuh). In float they are all factors of the lane's sums.
 template <class T, int Parts>
 class BorderStep {
  public:
@@ -133,7 +133,7 @@ class BorderStep {
 /// added after them would lose digits.
 /// @tparam Width Border::width()
 template <class T, int Width>
-__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b) {
+__global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> border) {
   constexpr int parts = Width / 8, size = Width * border_columns;
   simt::griddepcontrol_wait();
   const int column = static_cast<int>(blockIdx.x) * border_columns;
@@ -143,16 +143,18 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   // In shared memory, the sums of all warps come first, then a copy of Y.
   T* const y = shared + border_warps * size;
   // Thread l * Width + i copies element (i, l) of Y, which is lower triangular.
-  if (const int i = thread % Width, l = thread / Width; l <= i && i < b.rows) {
-    const T* const corner = b.x + b.order * (b.ldx + 1);
-    simt::copy_or_zero(&y[thread], corner + (b.lower ? i + l * b.ldx : l + i * b.ldx), /*exists=*/true);
+  if (const int i = thread % Width, l = thread / Width; l <= i && i < border.rows) {
+    const T* const corner = border.x + border.order * (border.ldx + 1);
+    simt::copy_or_zero(&y[thread], corner + (border.lower ? i + l * border.ldx : l + i * border.ldx),
+                       /*exists=*/true);
   }
   simt::end_copy_group();
-  const StridedView<T> x = b.lower ? StridedView<T>{b.x, 1, b.ldx} : StridedView<T>{b.x, b.ldx, 1};
-  StridedView<T> staged{b.staged, 1, Width};
-  if (!b.uses_staging()) {
-    staged = b.lower ? StridedView<T>{b.triangle + b.order, 1, b.ld}
-                     : StridedView<T>{b.triangle + b.order * b.ld, b.ld, 1};
+  const StridedView<T> x =
+      border.lower ? StridedView<T>{border.x, 1, border.ldx} : StridedView<T>{border.x, border.ldx, 1};
+  StridedView<T> staged{border.staged, 1, Width};
+  if (!border.uses_staging()) {
+    staged = border.lower ? StridedView<T>{border.triangle + border.order, 1, border.ld}
+                          : StridedView<T>{border.triangle + border.order * border.ld, border.ld, 1};
   }
   T sums[parts][4] = {};
   constexpr int steps_in_flight = sizeof(T) == sizeof(double) ? 4 : 2;  // BorderSteps loaded together
@@ -161,20 +163,20 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
     constexpr int count = decltype(steps)::value;
     BorderStep<T, parts> step[count];
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < count; ++s) step[s].load(x, column, staged, b.rows, k + 8 * s);
+    for (int s = 0; s < count; ++s) step[s].load(x, column, staged, border.rows, k + 8 * s);
     GAUSSWEEP_UNROLL
     for (int s = 0; s < count; ++s) step[s].add_to(sums);
   };
   // X is lower triangular: its columns from `column` on are nonzero from k = column on. Warp w adds the
   // chunks w, w + 16, … of this k range from the last to the first; chunk 0 has X's diagonal.
-  const int chunks = (b.order - column + chunk - 1) / chunk;
+  const int chunks = (border.order - column + chunk - 1) / chunk;
   const int last_chunk = warp < chunks ? warp + (chunks - 1 - warp) / border_warps * border_warps : -1;
   for (int chunk_index = last_chunk; chunk_index >= 0; chunk_index -= border_warps) {
     const int k = column + chunk_index * chunk;
-    if (k + chunk <= b.order) {
+    if (k + chunk <= border.order) {
       add(k, std::integral_constant<int, steps_in_flight>());
     } else {
-      for (int last = k; last < b.order; last += 8) add(last, std::integral_constant<int, 1>());
+      for (int last = k; last < border.order; last += 8) add(last, std::integral_constant<int, 1>());
     }
   }
   GAUSSWEEP_UNROLL
@@ -193,15 +195,16 @@ __global__ void __launch_bounds__(32 * border_warps) multiply_border(Border<T> b
   __syncthreads();
   for (int e = thread; e < size; e += 32 * border_warps) {
     const int i = e % Width, j = e / Width;
-    if (i >= b.rows) continue;
-    T value = b.corner_first ? shared[e] : T(0);
-    if (!b.corner_first) {
-      b.check(shared[e]);
+    if (i >= border.rows) continue;
+    T value = border.corner_first ? shared[e] : T(0);
+    if (!border.corner_first) {
+      border.check(shared[e]);
       for (int l = 0; l <= i; ++l) value = std::fma(y[i + l * Width], shared[j * Width + l], value);
     }
-    b.x[b.offset(i, column + j, b.ldx)] = -value;
+    border.x[border.offset(i, column + j, border.ldx)] = -value;
     // The mirror image of the border, in the other triangle.
-    b.x[b.lower ? column + j + (b.order + i) * b.ldx : b.order + i + (column + j) * b.ldx] = T(0);
+    border.x[border.lower ? column + j + (border.order + i) * border.ldx
+                          : border.order + i + (column + j) * border.ldx] = T(0);
   }
 }
 

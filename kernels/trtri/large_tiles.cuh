@@ -17,8 +17,8 @@
 /// P P^T, the column of B = P^T). Each load reads two neighbouring elements: two rows of a fragment of A, or
 /// two k indices of B (in P P^T, columns of two fragments).
 ///
-/// Fragments: an mma instruction gives lane 4g + t rows g and g + 8 of A and column g of B. Here fragment row
-/// g holds row 2g of the warp tile, and fragment row g + 8 holds row 2g + 1, so that one load reads both. Two
+/// Fragments: an mma instruction gives lane 4g + t rows g and g + 8 of A and column g of B. Here they hold
+/// rows 2g and 2g + 1 of the fragment's 16 rows of the warp tile, so that one load reads both. Two
 /// fragments of B share 16 columns: the first has the even columns, the second the odd ones. The lane's sums
 /// have the same permutation (LargeTileMainloop::for_pairs).
 
@@ -156,9 +156,9 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
   __device__ __forceinline__ explicit LargeTileMainloop(double* memory)
       : memory_(memory), barriers_(simt::shared_address(memory + stages * stage_elements)) {
     if (threadIdx.x == 0) {
-      for (int p = 0; p < stages; ++p) {
-        simt::mbarrier_init(full(p), 32 * producer_warps);
-        simt::mbarrier_init(empty(p), Warps);
+      for (int stage = 0; stage < stages; ++stage) {
+        simt::mbarrier_init(full(stage), 32 * producer_warps);
+        simt::mbarrier_init(empty(stage), Warps);
       }
       simt::fence_mbarrier_init();
     }
@@ -167,11 +167,11 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
   /// Copies `count` k tiles to the ring buffer. For producer warps.
   __device__ __forceinline__ void copy(LargeTileLoader</*KContiguous=*/false, Order, Warps> a,
                                        LargeTileLoader<!Square, Order, Warps> b, int count) {
-    int current = 0;      // the stage of k tile p
+    int current = 0;      // the stage of the k tile
     unsigned parity = 1;  // of the phase of `empty` to wait for; becomes 0 before the first wait
     GAUSSWEEP_ROLLED
-    for (int p = 0; p < count; ++p) {
-      if (p >= stages) simt::mbarrier_wait(empty(current), parity);
+    for (int k_tile = 0; k_tile < count; ++k_tile) {
+      if (k_tile >= stages) simt::mbarrier_wait(empty(current), parity);
       a.copy(slot(current));
       b.copy(slot(current) + A::elements);
       simt::cp_async_mbarrier_arrive(full(current));
@@ -197,14 +197,14 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
     load_left(0, slot(0), 0, 0);
     GAUSSWEEP_UNROLL
     for (int n = 0; n < tiles_across; ++n) load_right(0, slot(0), 0, n);
-    int current = 0;      // the stage of k tile p
+    int current = 0;      // the stage of the k tile
     unsigned parity = 0;  // of the phase of full(next) to wait for
     GAUSSWEEP_ROLLED
-    for (int p = 0; p < count; ++p) {
+    for (int k_tile = 0; k_tile < count; ++k_tile) {
       const int next = current + 1 == stages ? 0 : current + 1;
       if (next == 0) parity ^= 1u;
       multiply_half<0>(slot(current), slot(current));
-      if (p + 1 < count) simt::mbarrier_wait(full(next), parity);
+      if (k_tile + 1 < count) simt::mbarrier_wait(full(next), parity);
       multiply_half<1>(slot(current), slot(next));
       __syncwarp();
       if (threadIdx.x % 32 == 0) simt::mbarrier_arrive(empty(current));
@@ -269,11 +269,13 @@ class LargeTileMainloop : LargeRingBuffer<Order, Square> {
   __device__ static int row_part() { return warp() % 2 * (Order / 2); }       ///< the warp's first row
   __device__ static int row() { return row_part() + 2 * quad(); }             ///< the lane's first row
   __device__ static int column() { return warp() / 2 * (tiles_across * 8); }  ///< the warp's first column
-  __device__ __forceinline__ double* slot(int p) const { return memory_ + p * stage_elements; }
+  __device__ __forceinline__ double* slot(int stage) const { return memory_ + stage * stage_elements; }
   /// The mbarriers of a stage: `full` completes when the k tile has arrived, `empty` when all warps have read
   /// it.
-  __device__ __forceinline__ unsigned full(int p) const { return barriers_ + static_cast<unsigned>(16 * p); }
-  __device__ __forceinline__ unsigned empty(int p) const { return full(p) + 8; }
+  __device__ __forceinline__ unsigned full(int stage) const {
+    return barriers_ + static_cast<unsigned>(16 * stage);
+  }
+  __device__ __forceinline__ unsigned empty(int stage) const { return full(stage) + 8; }
 
   __device__ __forceinline__ static void load_pair(const double* from, double (&pair)[2]) {
     simt::load_pack(simt::shared_address(from), pair);

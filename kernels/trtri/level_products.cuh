@@ -219,13 +219,14 @@ class LevelTileProduct {
   template <bool IsFullTile>
   __device__ __forceinline__ void add(int count) {
     T* const ring = simt::dynamic_shared<T>();
-    for (int p = 0; p < Stages - 1; ++p) load<IsFullTile>(p < count, ring + p * stage_elements);
+    for (int k_tile = 0; k_tile < Stages - 1; ++k_tile)
+      load<IsFullTile>(k_tile < count, ring + k_tile * stage_elements);
     int current = 0, previous = Stages - 1;  // stages of the current and the previous k tile
     GAUSSWEEP_ROLLED
-    for (int p = 0; p < count; ++p) {
+    for (int k_tile = 0; k_tile < count; ++k_tile) {
       simt::await_copy_groups<Stages - 2>();
       __syncthreads();
-      load<IsFullTile>(p + Stages - 1 < count, ring + previous * stage_elements);
+      load<IsFullTile>(k_tile + Stages - 1 < count, ring + previous * stage_elements);
       multiply<IsFullTile>(ring + current * stage_elements, ring + current * stage_elements + b_begin);
       previous = current;
       current = current + 1 == Stages ? 0 : current + 1;

@@ -30,9 +30,9 @@ namespace gaussweep::GAUSSWEEP_BACKEND::levels {
 using namespace gaussweep::levels;
 
 /// The sizes of the blocks on the diagonal and of the border (the last rows, border.cuh). They give few
-/// levels and pairs of almost equal order. Either a power of two of equal blocks is followed by a border of
-/// at most max_border rows, or there is no border and the last block may be smaller. Without the border these
-/// few rows would need another level, which would take as long as a full one.
+/// levels and pairs of almost equal order. Either there is a power of two of equal blocks, and a border of
+/// at most max_border rows follows. Or there is no border, and the last block may be smaller. Without the
+/// border these few rows would need another level, which would take as long as a full one.
 struct BlockSizes {
   int order;   ///< order of the blocks, a multiple of 8
   int border;  ///< rows of the border

@@ -81,7 +81,7 @@ struct StripTiles {
 /// two with which no product of M and Y overflows. With a right-hand side, the rows of M are scaled from the
 /// start, because Y overwrites the right-hand side.
 template <class T>
-__device__ void substitute_strip(const LowerEquation<T>& e, int first_column, int first_row) {
+__device__ void substitute_strip(const LowerEquation<T>& equation, int first_column, int first_row) {
   auto& tiles = *simt::dynamic_shared<StripTiles<T>>();
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   constexpr int warps = strip_threads / 32, loads = strip_rows * strip_depth / strip_threads;
@@ -95,16 +95,16 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
   // Row and column of element number `element` of a tile. Elements are numbered in memory order, so that
   // loads coalesce.
   const auto row_of_left = [&](int element) {
-    return e.is_transposed() ? element / strip_depth : element % strip_rows;
+    return equation.is_transposed() ? element / strip_depth : element % strip_rows;
   };
   const auto column_of_left = [&](int element) {
-    return e.is_transposed() ? element % strip_depth : element / strip_rows;
+    return equation.is_transposed() ? element % strip_depth : element / strip_rows;
   };
   const auto row_of_right = [&](int element) {
-    return e.is_transposed() ? element / strip_columns : element % strip_depth;
+    return equation.is_transposed() ? element / strip_columns : element % strip_depth;
   };
   const auto column_of_right = [&](int element) {
-    return e.is_transposed() ? element % strip_columns : element / strip_depth;
+    return equation.is_transposed() ? element % strip_columns : element / strip_depth;
   };
   T left[loads], right[loads];  // the thread's elements of the next tiles of M and Y
   const auto load = [&](int row, int k_begin) {
@@ -112,9 +112,9 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     for (int q = 0; q < loads; ++q) {
       const int element = t + q * strip_threads;
       const int i = row + row_of_left(element), k = k_begin + column_of_left(element);
-      left[q] = k < row && i < e.order ? e.below_diagonal(i, k) : T(0);
+      left[q] = k < row && i < equation.order ? equation.below_diagonal(i, k) : T(0);
       const int l = k_begin + row_of_right(element), j = first_column + column_of_right(element);
-      right[q] = l < row && e.may_be_nonzero(l, j) ? e.y(l, j) : T(0);
+      right[q] = l < row && equation.may_be_nonzero(l, j) ? equation.y(l, j) : T(0);
     }
   };
   const auto store = [&] {
@@ -129,7 +129,7 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
   const auto find_exponents = [&](int row) {
     T largest = 0;
     for (int k = first_row + warp; k <= row + lane; k += warps) {
-      const T magnitude = std::fabs(e.m(row + lane, k));
+      const T magnitude = std::fabs(equation.m(row + lane, k));
       if (magnitude > largest) largest = magnitude;
     }
     tiles.max_abs[warp][lane] = largest;
@@ -157,16 +157,17 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     }
     __syncthreads();
     for (int element = t; element < strip_rows * strip_rows; element += strip_threads) {
-      const int i = e.is_transposed() ? element / strip_rows : element % strip_rows;
-      const int k = e.is_transposed() ? element % strip_rows : element / strip_rows;
-      tiles.left[i + k * strip_ld] = scaled(e.m(row + i, row + k), i);
+      const int i = equation.is_transposed() ? element / strip_rows : element % strip_rows;
+      const int k = equation.is_transposed() ? element % strip_rows : element / strip_rows;
+      tiles.left[i + k * strip_ld] = scaled(equation.m(row + i, row + k), i);
     }
-    if (t < strip_rows) tiles.pivots[t] = row + t < e.order ? e.pivot(row + t) : T(1);
+    if (t < strip_rows) tiles.pivots[t] = row + t < equation.order ? equation.pivot(row + t) : T(1);
     if (t == 0) tiles.is_finite = true;
     GAUSSWEEP_UNROLL
     for (int s = 0; s < 4; ++s) {
       const int i = warp_row + lane / 4 + s / 2 * 8, j = warp_column + 2 * (lane % 4) + s % 2;
-      tiles.right[i + j * strip_ld_deep] = scaled(e.right_hand_side(row + i, first_column + j), i) - sums[s];
+      tiles.right[i + j * strip_ld_deep] =
+          scaled(equation.right_hand_side(row + i, first_column + j), i) - sums[s];
     }
     __syncthreads();
     // A warp solves for four columns of Y. Lane i has row i of the 32 x 32 triangle on M's diagonal.
@@ -202,8 +203,8 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     GAUSSWEEP_UNROLL
     for (int c = 0; c < columns_per_warp; ++c) {
       const int j = first_column + warp * columns_per_warp + c;
-      if (!e.may_be_nonzero(row + lane, j)) continue;
-      e.y(row + lane, j) = y[c];
+      if (!equation.may_be_nonzero(row + lane, j)) continue;
+      equation.y(row + lane, j) = y[c];
       is_finite = is_finite && y[c] - y[c] == T(0);
     }
     if (!is_finite) tiles.is_finite = false;
@@ -211,10 +212,10 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
     return tiles.is_finite;
   };
   GAUSSWEEP_ROLLED
-  for (int row = first_row; row < e.order; row += strip_rows) {
+  for (int row = first_row; row < equation.order; row += strip_rows) {
     if (t < strip_rows) tiles.exponents[t] = 0;
     __syncthreads();
-    bool is_scaled = e.has_right_hand_side;
+    bool is_scaled = equation.has_right_hand_side;
     if (is_scaled) find_exponents(row);
     __syncthreads();
     GAUSSWEEP_ROLLED
@@ -231,11 +232,11 @@ __device__ void substitute_strip(const LowerEquation<T>& e, int first_column, in
 /// [32 s, 32 s + 32).
 template <class T>
 __global__ void __launch_bounds__(strip_threads)
-    invert_by_strips(LowerEquation<T> e, const int* needs_substitution) {
+    invert_by_strips(LowerEquation<T> equation, const int* needs_substitution) {
   simt::griddepcontrol_wait();
   if (*needs_substitution == 0) return;
   const int first_column = static_cast<int>(blockIdx.x) * strip_columns;
-  substitute_strip(e, first_column, first_column);
+  substitute_strip(equation, first_column, first_column);
 }
 
 /// Launches invert_by_strips for the whole inverse. Asynchronous.
