@@ -44,6 +44,7 @@ std::size_t available_bytes() {
   return pages_as_bytes(_SC_AVPHYS_PAGES);
 }
 
+/// An event on the CPU: the time at which record() was called, because all earlier work is then complete.
 class HostEvent final : public Event {
  public:
   explicit HostEvent(HostClock clock) : clock_(clock) {}

@@ -19,7 +19,7 @@ System<T> make_system(const HostMatrix<T>& a, std::int64_t nrhs, std::uint64_t s
   const auto finite = [](T value) { return std::isfinite(value); };
   if (std::all_of(system.b.data.begin(), system.b.data.end(), finite)) return system;
   // b overflowed. Since |b_i| <= n max|A| max|x_true| and |x_true| < 1, a factor of at most 1 / n for x_true
-  // keeps b in range.
+  // keeps b in range. A power of two changes no digits of x_true.
   const int exponent = -std::ilogb(static_cast<double>(a.cols)) - 1;
   for (T& value : system.x_true.data) value = std::ldexp(value, exponent);
   system.b = right_hand_side(a, system.x_true, threads);

@@ -34,6 +34,7 @@ __device__ __forceinline__ void griddepcontrol_wait() {
 
 #if GAUSSWEEP_CLUSTERS
 
+/// Return the block's rank in its cluster, and the number of blocks of the cluster.
 __device__ __forceinline__ unsigned cluster_rank() {
   unsigned rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));

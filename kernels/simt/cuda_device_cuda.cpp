@@ -50,6 +50,7 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// Returns a GPU's UUID in the format of nvidia-smi.
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (int i = 0; i < 16; ++i) {
@@ -221,6 +222,7 @@ class CudaDevice final : public Device {
   void* stream() const override { return stream_; }
 
  private:
+  /// Copies rows between host and device and waits for the copy.
   void move_2d(void* destination, std::size_t destination_stride, const void* source,
                std::size_t source_stride, std::size_t width_bytes, std::size_t rows, cudaMemcpyKind kind) {
     set_device(index_);
@@ -240,6 +242,7 @@ class CudaDevice final : public Device {
   PinnedCopies copies_;
 };
 
+/// Checks that this process sees GPU `index`. @throws DeviceError with the reason if it does not
 void require_visible(int index) {
   std::string why;
   const int count = cuda_device_count(&why);
@@ -251,6 +254,7 @@ void require_visible(int index) {
   }
 }
 
+/// Returns the text of a CUDA version number, "13.0" for 13000.
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

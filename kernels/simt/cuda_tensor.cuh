@@ -104,9 +104,11 @@ __device__ __forceinline__ void byte_product(int (&d)[128], std::uint64_t l, std
 #undef GAUSSWEEP_32
 #undef GAUSSWEEP_4
 }
+/// Orders accesses to the accumulators before the products that follow.
 __device__ __forceinline__ void fence_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
+/// Ends a group of products, which await_products counts.
 __device__ __forceinline__ void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }

@@ -258,7 +258,7 @@ class MethodRun {
   Context& context_;
   Parameters parameters_;
   std::int64_t repeats_;
-  int set_count_;  ///< number of working sets; 0: the pristine set is the only one
+  int set_count_;  ///< number of working sets; 0: runs compute in the pristine set (Pristine::on_host)
   Run<T> run_;
   Staging<T> staging_;
   InputViews<T> inputs_;

@@ -142,7 +142,7 @@ struct BlockRowSolver {
   __device__ std::int64_t height(int block) const {
     return arguments.n - static_cast<std::int64_t>(block) * block_order;
   }
-  /// Returns the block row that a sweep solves in a step.
+  /// Returns the block row that a sweep solves in a step. `blocks` is the number of block rows.
   __device__ static int block_of(const Sweep<T>& sweep, int step, int blocks) {
     return sweep.lower ? step : blocks - 1 - step;
   }
@@ -431,7 +431,8 @@ struct BlockRowSolver {
   /// Solves the block row that a sweep processes in step `step`.
   __device__ void solve_row(const Sweep<T>& sweep, int step) const {
     const int block = block_of(sweep, step, arguments.block_rows);
-    const auto load_own = [&](LaneFragment<T>& fragment, int column_block) {
+    // Loads the warp's columns of the tile in block column `column_block`.
+    const auto load_tile_at = [&](LaneFragment<T>& fragment, int column_block) {
       load_tile(fragment, block,
                 static_cast<std::int64_t>(column_block) * block_order + warp * columns_per_warp);
     };
@@ -440,11 +441,11 @@ struct BlockRowSolver {
     // tiles.
     LaneFragment<T> last_tile, prefetched[Depth];
     T prefetched_values[Depth][Map::slots];
-    if (step > 0) load_own(last_tile, block_at(step - 1));
+    if (step > 0) load_tile_at(last_tile, block_at(step - 1));
     GAUSSWEEP_UNROLL
     for (int d = 0; d < Depth; ++d) {
       if (d < step - 1) {
-        load_own(prefetched[d], block_at(d));
+        load_tile_at(prefetched[d], block_at(d));
         load_values(prefetched_values[d], sweep.answer_segments, block_at(d));
       }
     }
@@ -452,6 +453,8 @@ struct BlockRowSolver {
     __syncthreads();
     const int corrections = shared.triangle.invert(arguments.max_uncorrected_condition);
 
+    // Multiplies all tiles but the last one in the order in which their segments are published. Each
+    // multiplied tile is replaced by the one `Depth` steps later.
     T sums[RhsPerGroup][rows_per_lane] = {};
     for (int s = 0; s < step - 1; s += Depth) {
       GAUSSWEEP_UNROLL
@@ -460,7 +463,7 @@ struct BlockRowSolver {
         await(prefetched_values[d], sweep.answer_segments, block_at(s + d));
         multiply<T, RhsPerGroup>(prefetched[d], stage(prefetched_values[d]), sums);
         if (s + d + Depth < step - 1) {
-          load_own(prefetched[d], block_at(s + d + Depth));
+          load_tile_at(prefetched[d], block_at(s + d + Depth));
           load_values(prefetched_values[d], sweep.answer_segments, block_at(s + d + Depth));
         }
       }
@@ -478,6 +481,7 @@ struct BlockRowSolver {
       await(latest, sweep.answer_segments, block_at(step - 1));
       multiply<T, RhsPerGroup>(last_tile, stage(latest), sums);
     }
+    // Solves with the diagonal triangle: values = right-hand side - sums, solved = inverse * values.
     store_sums(sums, 0);
     __syncthreads();
     if (corrections > max_corrections<T>) return substitute(sweep, block);

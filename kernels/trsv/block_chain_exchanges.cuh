@@ -45,8 +45,8 @@ struct PivotPermutation {
     // The content of a row is the row of the original b that is in it.
     int content = inside ? source_of(i) : 0;
     int moved_in = inside ? source_of(q) : 0;  // the content of row q before this lane's exchange
-    // Follows the links to the content of row i before this lane's exchange. Each round doubles their length,
-    // so that 5 rounds follow up to 31 links.
+    // Pointer jumping: follows the links to the content of row i before this lane's exchange. Each round
+    // doubles the distance, so that 5 rounds follow up to 31 links.
     GAUSSWEEP_UNROLL
     for (int round = 0; round < 5; ++round) {
       const int from = link < 0 ? lane : link;

@@ -28,8 +28,8 @@ struct Border {
   int order;  ///< the order of X, a multiple of 16
   int rows;   ///< rows of the border, at most max_border
   bool lower;
-  /// true: computes -(Y L) X instead of -Y (L X), as Triangle::from_left requires (levels.cuh). Y is called
-  /// the corner.
+  /// true: computes -(Y L) X instead of -Y (L X); Y is called the corner. Triangle::from_left requires this
+  /// for a lower triangle, and the opposite for an upper one (levels.cuh).
   bool corner_first;
   T max_abs_product;   ///< *exceeds_limit becomes 1 if an |element| of the first product is above this or NaN
   int* exceeds_limit;  ///< may be null

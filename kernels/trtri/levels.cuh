@@ -177,15 +177,16 @@ class TriangleInverse {
     const int last_half = std::min(half, order_without_border() - (pairs - 1) * 2 * half - half);
     const bool lower = a_.lower;
     const std::int64_t triangle_stride = ldx_ * order_;  // from one triangle's inverse to the next in x
-    const std::int64_t second = half * (ldx_ + 1), x_step = 2 * second;
+    // The second inverse of a pair begins half rows and half columns after the first one.
+    const std::int64_t second_offset = half * (ldx_ + 1), x_step = 2 * second_offset;
     const std::int64_t ld_first = pairs == 1 && lower ? last_half : half;
-    const BlockOperand block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
-                             2 * half * (ld_source_ + 1), triangle_stride};
+    const BlockOperand l_block{source_ + half * (lower ? 1 : ld_source_), ld_source_,
+                               2 * half * (ld_source_ + 1), triangle_stride};
     // The missing block is -left_inverse L right_inverse. If the triangle is lower, the second inverse is on
     // the left; if it is upper, the first one is.
-    const BlockOperand left_inverse{x_ + (lower ? second : 0), ldx_, x_step, triangle_stride};
-    const BlockOperand right_inverse{x_ + (lower ? 0 : second), ldx_, x_step, triangle_stride};
-    const BlockOperand product_block{products_, ld_first, half * ld_first, product_elements(order_)};
+    const BlockOperand left_inverse{x_ + (lower ? second_offset : 0), ldx_, x_step, triangle_stride};
+    const BlockOperand right_inverse{x_ + (lower ? 0 : second_offset), ldx_, x_step, triangle_stride};
+    const BlockOperand first_result{products_, ld_first, half * ld_first, product_elements(order_)};
     const KRange left_range = lower ? KRange::up_to_rows : KRange::from_rows;
     const KRange right_range = lower ? KRange::from_columns : KRange::up_to_columns;
     const auto product = [&](const BlockOperand& a, const BlockOperand& b, KRange k_range, T factor) {
@@ -206,16 +207,16 @@ class TriangleInverse {
       return p;
     };
     const bool left_first = a_.from_left;
-    Product first_product = left_first ? product(left_inverse, block, left_range, /*factor=*/T(1))
-                                       : product(block, right_inverse, right_range, /*factor=*/T(1));
+    Product first_product = left_first ? product(left_inverse, l_block, left_range, /*factor=*/T(1))
+                                       : product(l_block, right_inverse, right_range, /*factor=*/T(1));
     first_product.c = products_;
-    first_product.ldc = product_block.ld;
-    first_product.c_step = product_block.step;
-    first_product.c_triangle_step = product_block.triangle_stride;
+    first_product.ldc = first_result.ld;
+    first_product.c_step = first_result.step;
+    first_product.c_triangle_step = first_result.triangle_stride;
     first_product.max_abs_product = max_product<T>(a_.unit, half);
     first_product.exceeds_limit = needs_substitution();
-    Product second_product = left_first ? product(product_block, right_inverse, right_range, /*factor=*/T(-1))
-                                        : product(left_inverse, product_block, left_range, /*factor=*/T(-1));
+    Product second_product = left_first ? product(first_result, right_inverse, right_range, /*factor=*/T(-1))
+                                        : product(left_inverse, first_result, left_range, /*factor=*/T(-1));
     second_product.c = x_ + half * (lower ? 1 : ldx_);
     second_product.ldc = ldx_;
     second_product.c_step = x_step;

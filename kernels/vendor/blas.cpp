@@ -13,7 +13,7 @@
 
 #include "kernels/vendor/blas_threads.hpp"
 
-// The code calls LAPACKE's functions that end in _work, because the functions without this suffix scan every
+// This file calls LAPACKE's functions that end in _work, because the functions without this suffix scan every
 // operand for NaN. The scan would distort timings, and NaN must reach the methods.
 
 namespace gaussweep::vendor {

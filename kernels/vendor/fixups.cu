@@ -47,8 +47,8 @@ __device__ __forceinline__ std::int64_t index_step() {
 constexpr int tile_order = 32;
 constexpr int tile_columns = 8;  ///< columns of a tile that a block processes at a time
 
-/// Mirrors the triangle `uplo`: a thread block transposes one tile through shared memory, so that reads and
-/// writes are coalesced.
+/// Copies the triangle `uplo` of `from` to both triangles of `to`. A thread block copies and transposes one
+/// tile through shared memory, so that reads and writes are coalesced.
 template <class T>
 __global__ void mirror_kernel(Uplo uplo, MatrixView<T> from, MatrixView<T> to) {
   __shared__ T staged[tile_order][tile_order + 1];
@@ -83,7 +83,8 @@ __global__ void pointers_kernel(T** pointers, T* first, std::int64_t step, std::
   for (std::int64_t s = first_index(); s < count; s += index_step()) pointers[s] = first + s * step;
 }
 
-/// Does the same as zero_diagonal_kernel for each matrix of a batch, with one thread per matrix.
+/// Does the same as zero_diagonal_kernel for each n x n matrix of a batch (rows = n), with one thread per
+/// matrix.
 template <class T>
 __global__ void zero_diagonals_kernel(MatrixView<T> a, int* infos, std::int64_t batch) {
   for (std::int64_t s = first_index(); s < batch; s += index_step()) {

@@ -28,6 +28,7 @@ class Library {
            " to LD_LIBRARY_PATH");
     }
   }
+  /// Finds a function. find_optional() sets `function` to null if the library lacks it; find() then throws.
   template <class Function>
   void find_optional(Function*& function, const char* name) const {
     function = reinterpret_cast<Function*>(dlsym(handle_, name));
@@ -44,6 +45,8 @@ class Library {
   }
   void* handle_;
 };
+
+// The functions below load a library and find all functions of the lists in libraries_cuda.hpp.
 
 Cublas load_cublas() {
   const Library library("libcublas.so." GAUSSWEEP_TEXT(CUBLAS_VER_MAJOR));

@@ -93,7 +93,7 @@ int MgSystem<T>::run(const char* name, BufferSize buffer_size, Function function
   const auto require = [&](cusolverStatus_t status) {
     if (status != CUSOLVER_STATUS_SUCCESS) throw_cusolver(status, name, __FILE__, __LINE__);
   };
-  std::int64_t size = 0;
+  std::int64_t size = 0;  // elements of workspace per GPU
   require((library.*buffer_size)(handle, arguments..., &size));
   std::vector<void*> work;
   for (int gpu = 0; gpu < gpus_; ++gpu) {
