@@ -26,8 +26,8 @@ GAUSSWEEP_SHARED_INLINE PhiloxBlock philox(PhiloxBlock counter, std::uint64_t ke
                 static_cast<std::uint32_t>(odd),
                 static_cast<std::uint32_t>(even >> 32) ^ counter.word[3] ^ key_high,
                 static_cast<std::uint32_t>(even)}};
-    key_low +=
-        0x9E3779B9u;  // the Weyl sequence of the paper: the fractional part of the golden ratio, times 2^32
+    // The key follows the Weyl sequences of the paper.
+    key_low += 0x9E3779B9u;   // the fractional part of the golden ratio, times 2^32
     key_high += 0xBB67AE85u;  // sqrt(3) - 1, times 2^32
   }
   return counter;

@@ -66,8 +66,8 @@ class TriangleSquare {
     const int second = first + half;
     // Rows or columns per product. With order_ columns, a product of this width has enough tiles for the GPU.
     const int strip_width = std::max(512, (1 << 22) / order_ / 64 * 64);
-    // C21 = Q22^T Q21, in strips of rows. Q22^T is upper triangular: its rows from `begin` on begin at k =
-    // begin.
+    // C21 = Q22^T Q21, in strips of rows. Q22^T is upper triangular, so that k starts at the strip's first
+    // row.
     for (int begin = 0; begin < second_order; begin += strip_width) {
       const int rows = std::min(strip_width, second_order - begin);
       product(rows, half, second_order - begin, q(second + begin, second + begin), q(second + begin, first),

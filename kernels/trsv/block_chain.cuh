@@ -453,8 +453,8 @@ struct BlockRowSolver {
     __syncthreads();
     const int corrections = shared.triangle.invert(arguments.max_uncorrected_condition);
 
-    // Multiplies all tiles but the last one in the order in which their segments are published. Each
-    // multiplied tile is replaced by the one `Depth` steps later.
+    // Multiplies all tiles but the last one, in the order in which their segments are published. After each
+    // product, the tile of `Depth` steps later is prefetched.
     T sums[RhsPerGroup][rows_per_lane] = {};
     for (int s = 0; s < step - 1; s += Depth) {
       GAUSSWEEP_UNROLL

@@ -175,7 +175,8 @@ __device__ void load_small(const LaunchArguments<T>& arguments, SmallStorage<T>&
   __syncthreads();
 }
 
-/// Solves for all right-hand sides of a launch. Each warp of the grid takes every (number of warps)-th one.
+/// Solves for all right-hand sides of a launch. Warp w of the grid's W warps solves for right-hand sides w,
+/// w + W, …
 template <class T, bool Transposed>
 __global__ void __launch_bounds__(threads) solve_small(LaunchArguments<T> arguments) {
   __shared__ SmallStorage<T> shared;
