@@ -18,8 +18,8 @@ GappedLayout part_layout(const ColumnBlocks& blocks, int gpu, std::size_t elemen
 
 /// An n x n matrix in the memory of several devices, with the leading dimension
 /// ColumnBlocks::leading_dimension(). A *part* is one device's block columns, stored next to each other. The
-/// rows that pad the columns are not part of the matrix. After a
-/// DeviceError, any device may be the current one.
+/// rows that pad the columns are not part of the matrix. After a DeviceError, any device may be the current
+/// one.
 template <class T>
 class DistributedMatrix {
  public:

@@ -14,8 +14,8 @@ namespace {
 
 /// Calls visit(line, i, j, element) for the elements of a region in memory order. `line` is the index of a
 /// row or column that is contiguous in memory. In a batch of n x n matrices side by side, column j is column
-/// j % n of its matrix. Several threads visit large matrices. The calling thread alone
-/// visits small matrices, so that they are in its caches when it runs the method.
+/// j % n of its matrix. Several threads visit large matrices. The calling thread alone visits
+/// small matrices, so that they are in its caches when it runs the method.
 template <class Matrix, class Visit>
 void for_region(const Matrix& matrix, const Extent& size, Region region, Visit&& visit) {
   if (region == Region::none) return;

@@ -57,9 +57,9 @@ inline unsigned blocks_of(std::int64_t count, unsigned threads) {
 constexpr unsigned patch_rows = 32;
 constexpr unsigned patch_columns = 8;
 
-/// Applies to `target` the row operations that turn every 2 x 2 triangle of `system.l` into an identity, with
-/// one thread per 2 x 2 block. The triangles themselves keep their values, because all threads of their rows
-/// read these values. Later steps treat the triangles as identities.
+/// Applies to `target` the row operations that turn every 2 x 2 triangle of `system.l` into an identity. Each
+/// thread computes a 2 x 2 block. The triangles themselves keep their values, because all threads of their
+/// rows read these values. Later steps treat the triangles as identities.
 /// @param columns number of columns of `target`
 /// @param below_diagonal true: `target` is the part of `system.l` left of the triangles; false: the
 /// right-hand sides

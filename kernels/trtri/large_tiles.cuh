@@ -17,10 +17,10 @@
 /// P P^T, the column of B = P^T). Each load reads two neighbouring elements: two rows of a fragment of A, or
 /// two k indices of B (in P P^T, columns of two fragments).
 ///
-/// Fragments: in the mma layout, lane 4g + t has rows g and g + 8 of a fragment of A, and column g of a
-/// fragment of B. Here the lane loads rows 2g and 2g + 1 of the same 16 rows instead, which are adjacent in
-/// memory. Two fragments of B share 16 columns: the first has the even columns, the second the odd ones. The
-/// lane's sums have the same permutation (LargeTileMainloop::for_pairs).
+/// Fragments: in the mma layout, lane 4g + t has rows g and g + 8 of A's fragment, and column g of B's. Here
+/// the lane loads rows 2g and 2g + 1 of the same 16 rows instead, which are adjacent in memory. Two fragments
+/// of B share 16 columns: the first has the even columns, the second the odd ones. The lane's sums have the
+/// same permutation (LargeTileMainloop::for_pairs).
 
 #include <cmath>
 #include <cstdint>
