@@ -124,8 +124,8 @@ TEST(MatrixProperties, ShowTheLimitsOfDoubleAndFloat) {
   for (const double beyond_float : {1e200, 1e-200})
     EXPECT_THAT(text_of({beyond_float, 0, 0, beyond_float}), HasSubstr("float cannot hold the matrix"));
   EXPECT_THAT(text_of({1.5e308, 1e308, 1e308, 1.5e308}), HasSubstr("1-norm above 1.797e+308"));
-  const io::Dense<double> large{2, 2, {1.5e308, 1e308, 1e308, 1.5e308}};
-  EXPECT_EQ(properties_json(inspect(large, /*factors=*/true))["norm_1"], "inf");
+  io::Dense<double> large{2, 2, {1.5e308, 1e308, 1e308, 1.5e308}};
+  EXPECT_EQ(properties_json(inspect(std::move(large), /*factors=*/true))["norm_1"], "inf");
   EXPECT_THAT(text_of({1, 0, 0, 1e-16}), Not(HasSubstr("definite"))) << "rounding errors may decide";
 }
 
