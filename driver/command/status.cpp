@@ -66,8 +66,6 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
                     directory.extension() == ".h5"
                         ? "; `gaussweep summary " + shell_quoted(directory.string()) + "` shows its records"
                         : ""));
-  if (std::filesystem::status(directory, error).type() == std::filesystem::file_type::not_found)
-    throw io::InputError(fmt::format("{}: no such file or directory", directory.string()));
   if (std::filesystem::status(journal, error).type() == std::filesystem::file_type::not_found) {
     const std::filesystem::path output = newest_job_output(directory);
     SweepStatus starting;
@@ -98,6 +96,8 @@ SweepStatus status_of_directory(const std::filesystem::path& directory, std::siz
         night = std::max(night, entry->path());
     }
     if (!night.empty()) return status_of_directory(night, failures);
+    if (std::filesystem::status(directory, error).type() == std::filesystem::file_type::not_found)
+      throw io::InputError(fmt::format("{}: no such file or directory", directory.string()));
     throw io::InputError(
         fmt::format("{} has no journal.jsonl: either its run has not started yet, or it is neither a run "
                     "directory (made by `gaussweep run PLAN -o DIR`) nor a directory of run directories",
