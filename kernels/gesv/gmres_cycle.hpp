@@ -10,11 +10,14 @@
 
 namespace gaussweep::mixed {
 
-/// One GMRES cycle for one right-hand side. A *relative residual* is the residual's 2-norm times the factor
-/// `scale` of start(). *Directions* are the preconditioned basis vectors of the Krylov space.
+/// One GMRES cycle for one right-hand side: the iterations until the solution is corrected. A *relative
+/// residual* is the residual's 2-norm times the factor `scale` of start(). *Directions* are the
+/// preconditioned basis vectors of the Krylov space.
 class GmresCycle {
  public:
-  /// Starts a cycle. @param norm the 2-norm of the first residual
+  /// Starts a cycle.
+  /// @param norm the 2-norm of the first residual
+  /// @param scale the factor that makes a residual's 2-norm relative
   /// @param target the relative residual at which the cycle ends
   void start(double norm, double scale, double target) {
     *this = {};
@@ -26,13 +29,14 @@ class GmresCycle {
   /// Adds the next column of the Hessenberg matrix; in iteration k (from 1) it has k + 1 elements.
   /// @return the relative residual after this iteration
   double add(const double* column) {
-    const std::size_t k = columns_.size();
+    const std::size_t k = columns_.size();  // the index of the column, from 0
     std::vector<double> h(column, column + k + 2);
     for (std::size_t i = 0; i < k; ++i) {
       const double rotated = cosine_[i] * h[i] + sine_[i] * h[i + 1];
       h[i + 1] = cosine_[i] * h[i + 1] - sine_[i] * h[i];
       h[i] = rotated;
     }
+    // The next rotation makes h[k + 1] 0.
     const double length = std::hypot(h[k], h[k + 1]);
     cosine_.push_back(h[k] / length);
     sine_.push_back(h[k + 1] / length);
@@ -44,15 +48,15 @@ class GmresCycle {
     return residuals_.back();
   }
 
-  /// Returns true if the residual has reached the target, and false if the residual is NaN.
+  /// Returns true if the last residual is at most the target; false if it is NaN.
   bool has_reached_target() const { return !residuals_.empty() && residuals_.back() <= target_; }
 
-  /// Discards the residuals from which is_slow() and is_hopeless() compute the rate of convergence. Call this
-  /// if the next directions come from more accurate factors.
+  /// Discards all residuals but the last, so that is_slow() and is_hopeless() compute the rate of convergence
+  /// only from later ones. Call this if the next directions come from more accurate factors.
   void forget_rate() { residuals_ = {residuals_.back()}; }
 
-  /// Returns true if more than 8 further iterations would be needed at the rate of convergence of the last
-  /// one.
+  /// Returns true if the target would need more than 8 further iterations that each reduce the residual by
+  /// the factor of the last iteration.
   bool is_slow() const {
     constexpr int max_further = 8;
     const std::size_t count = residuals_.size();
@@ -83,13 +87,15 @@ class GmresCycle {
   }
 
  private:
+  /// Returns log2 of the factor by which the last residual exceeds the target.
   double missing_bits() const { return std::log2(residuals_.back() / target_); }
 
   double scale_ = 0, target_ = 0;
   std::vector<std::vector<double>> columns_;  // columns of the Hessenberg matrix's triangular factor R
   std::vector<double> cosine_, sine_;         // the Givens rotations
-  std::vector<double> rhs_;                   // the rotated right-hand side of the least squares problem
-  std::vector<double> residuals_;             // relative residuals, one per iteration
+  std::vector<double> rhs_;  // the rotated right-hand side of the least squares problem; its last element is
+                             // the residual's 2-norm up to sign
+  std::vector<double> residuals_;  // relative residuals, one per iteration since the last forget_rate()
 };
 
 }  // namespace gaussweep::mixed

@@ -19,7 +19,8 @@
 /// - n is less than the parameter `float_from`, or `float_from` is 0 and gesv/recursive is expected to be
 /// faster (tries_float_factors in mixed_workspace.hpp);
 /// - an element of A is not finite, or the norm of A is not between 2^-500 and 2^500;
-/// - more than three pivots of a sample of 64 rows and columns of the scaled matrix are below 2^-10.5.
+/// - a sample of 64 rows and columns of the scaled matrix is factored, and more than three of its pivots are
+/// below 2^-10.5.
 ///
 /// During the factorisation and the iteration:
 /// - a pivot is 0;
@@ -30,12 +31,13 @@
 /// Layout: column-major; the answer replaces b; A is overwritten only by a fallback. Cost: 2/3 n^3 operations
 /// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
 /// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
-/// half-precision numbers per row and per column (split operands), 63 vectors per right-hand side, and
-/// partial sums of products. From 33 right-hand sides on, the workspace also has inverted diagonal blocks of
-/// the factors. If float is not tried, the workspace is that of gesv/recursive. The history in
-/// Context::report holds, per iteration, the largest 2-norm of a residual, scaled so that it bounds |b - A x|
-/// / (|A| |x|). The convergence in the report is `converged`, or none after a fallback. `info` is 0, or that
-/// of gesv/recursive after a fallback. n <= 65536. Needs compute capability 9.0.
+/// half-precision numbers per row and per column (operands of products, split into two halves), 63 vectors
+/// per right-hand side (mostly basis vectors and directions), and partial sums of products. From 33
+/// right-hand sides on, the workspace also has inverted diagonal blocks of the factors. If float is not
+/// tried, the workspace is that of gesv/recursive. The history in Context::report holds, per iteration, the
+/// largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The convergence in the
+/// report is `converged`, or none after a fallback. `info` is 0, or that of gesv/recursive after a fallback.
+/// n <= 65536. Needs compute capability 9.0.
 
 #include "kernels/gesv/mixed_lu.cuh"
 #include "kernels/gesv/mixed_refinement.cuh"
@@ -58,7 +60,7 @@ void gesv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
     solved = mixed::refine<T, mixed::LuFactors<T>>(context, op, refinement_memory);
   }
   if (solved == nrhs) return;
-  Workspace fallback_memory(memory, bytes);  // the same bytes again
+  Workspace fallback_memory(memory, bytes);  // reuses the memory of refinement_memory
   int* const pivots = fallback_memory.take<int>(n);
   auto* const solve_memory =
       fallback_memory.take<std::byte>(static_cast<std::int64_t>(solve_lu_workspace(n, nrhs, sizeof(T))));

@@ -2,8 +2,8 @@
 /// The factors of gesv/mixed_gmres: an LU factorisation in float of the scaled matrix R A C.
 ///
 /// The diagonal matrix R scales the largest element of every row of A to [1, 2); then C does the same for the
-/// columns of R A. Partial sums of column slices are added in a fixed order, so that every run gives the same
-/// bits.
+/// columns of R A. Both consist of powers of two, so that scaling does not round. Partial sums of column
+/// slices are added in a fixed order, so that every run gives the same bits.
 
 #include "kernels/gesv/mixed_factors.cuh"
 #include "kernels/getrf/recursive_lu.cuh"
@@ -12,7 +12,8 @@
 
 namespace gaussweep::cuda::mixed {
 
-/// Computes max |a| and sum |a| of each row within each slice of `columns` columns; blockIdx.y is the slice.
+/// Computes max |a| and sum |a| of each row within each slice of `columns` columns. blockIdx.y is the slice.
+/// Each output has n rows and one column per slice.
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     measure_rows(const T* a, std::int64_t lda, int n, int columns, double* largest, double* sums) {
@@ -102,7 +103,8 @@ class LuFactors {
  public:
   static constexpr bool has_unit_diagonal = true;
   static constexpr bool symmetric = false;
-  /// Refinement stops without an answer if it expects to need more iterations.
+  /// Refinement stops without an answer if it expects to need more than this number + 10 iterations in a
+  /// cycle (is_hopeless in gmres_cycle.hpp).
   static constexpr int max_iterations = max_iterations_per_cycle;
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::lu::leading_dimension(n); }
 
@@ -110,17 +112,19 @@ class LuFactors {
       : system_(system), memory_(memory), pivots_(memory.take<int>(system.n + 1)) {}
 
   /// Computes R, C and the factors, and stores the measurements in `measured`. Returns false if refinement
-  /// would not converge: if an element is not finite, the norm is out of range, or a pivot is 0. Also returns
-  /// false if a sample of the matrix, which is factored first, has more than three tiny pivots. Also returns
-  /// false if the pivots decrease so fast that later pivots would be smaller than float's rounding errors.
+  /// would not converge, in these cases:
+  /// - the norm of A is not finite or out of range;
+  /// - a sample of the matrix, which is factored first, has more than three tiny pivots;
+  /// - a pivot is 0;
+  /// - the pivots decrease so fast that later pivots would be smaller than float's rounding errors.
   bool prepare_factors(MatrixMeasurements& measured) {
     const System<T>& s = system_;
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.measurements, 0, sizeof(MatrixMeasurements));
-    simt::launch(context, measure_rows<T>, dim3(s.blocks, column_slices), dim3(block_threads), 0, s.a.data,
-                 s.a.ld, s.n, s.columns_per_slice(), s.partial_sums, s.spare_partial_sums);
-    simt::launch(context, scale_rows, dim3(s.blocks), dim3(block_threads), 0, s.partial_sums,
+    simt::launch(context, measure_rows<T>, dim3(s.row_blocks, column_slices), dim3(block_threads), 0,
+                 s.a.data, s.a.ld, s.n, s.columns_per_slice(), s.partial_sums, s.spare_partial_sums);
+    simt::launch(context, scale_rows, dim3(s.row_blocks), dim3(block_threads), 0, s.partial_sums,
                  s.spare_partial_sums, s.n, s.row_scale, s.measurements);
     simt::launch(context, smallest_scale, dim3(1), dim3(block_threads), 0, s.row_scale, s.n, s.measurements);
     simt::launch(context, scale_columns<T>, dim3(static_cast<unsigned>(std::min(s.n, 4096))),
@@ -135,16 +139,16 @@ class LuFactors {
                                                             info(), memory_);
     if (!factorisation.factor(products, [&s](int columns) { return s.pivots_predict_convergence(columns); }))
       return false;
-    rows_ = factorisation.row_order();
+    row_permutation_ = factorisation.row_order();
     int zero_pivot = 0;
     context.device.to_host(&zero_pivot, info(), sizeof(zero_pivot));
     return zero_pivot == 0;
   }
 
-  /// Returns the row permutation: the row of A for each row of the factors.
-  const int* rows() const { return rows_; }
+  /// Returns a device array: row i of L U is row row_permutation()[i] of R A C.
+  const int* row_permutation() const { return row_permutation_; }
 
-  /// Solves L U z = P z in place.
+  /// Replaces z by the solution x of L U x = P z, where P is the row permutation.
   template <class FactorElement>
   void solve(const FactorElement* factors, FactorElement* z, std::int64_t nrhs) {
     solve_lu(system_.context, system_.n, nrhs, factors, system_.ld, pivots_, z, system_.ld,
@@ -158,8 +162,8 @@ class LuFactors {
 
   System<T> system_;
   Workspace& memory_;
-  int* pivots_;  // n pivots, then info
-  const int* rows_ = nullptr;
+  int* pivots_;  // LAPACK's n pivots, then info
+  const int* row_permutation_ = nullptr;
 };
 
 }  // namespace gaussweep::cuda::mixed

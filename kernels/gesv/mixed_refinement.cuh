@@ -1,7 +1,7 @@
 #pragma once
 /// The GMRES iteration of gesv/mixed_gmres and posv/mixed_gmres. Several right-hand sides iterate together.
-/// The preconditioner, float factors of the matrix, is applied in float until convergence becomes too slow,
-/// then in double.
+/// The preconditioner is a factorisation of the matrix in float. Its triangular solves run in float until
+/// convergence becomes too slow, and then in double with the same factors.
 
 #include <algorithm>
 #include <cmath>
@@ -19,15 +19,20 @@
 namespace gaussweep::cuda::mixed {
 
 /// Solves A X = B by flexible GMRES in double. For each column b of B, with solution x, the iteration solves
-/// R A C y = R b with x = C y. The diagonal matrices R and C scale rows and columns. The preconditioner is a
-/// factorisation of R A C in float.
+/// R A C y = R b with x = C y. The diagonal matrices R and C of powers of two scale rows and columns. The
+/// preconditioner is a factorisation of R A C in float.
+///
+/// Iteration k applies the preconditioner to the basis vector v_k of the Krylov space, which gives the
+/// *direction* z_k. It orthogonalises w = R A C z_k against v_0, ..., v_k; the result is v_(k + 1). A *cycle*
+/// is a sequence of iterations that starts from the residual of the current y. At its end, y is corrected by
+/// a linear combination of the directions.
 /// @tparam T the type of A, B and X
 /// @tparam Factors LuFactors or CholeskyFactors
 ///
 /// All right-hand sides take part in every iteration, which reads A and the factors once for all of them.
 /// Each right-hand side has a separate Krylov space and convergence test; results computed for it after its
 /// convergence are not used. The host waits for the device only to read the few numbers that its decisions
-/// need.
+/// need (IterationMeasurements).
 ///
 /// The convergence test compares residuals with max|y| min(C), a lower bound of max|x|; min(C) is the
 /// smallest diagonal element of C. The test must not use max|x| itself: large elements of x that belong to
@@ -45,53 +50,54 @@ class GmresSolver {
         a_(a),
         n_(static_cast<int>(a.rows)),
         max_nrhs_(nrhs),
-        blocks_(static_cast<unsigned>(row_blocks(n_))),
+        row_blocks_(static_cast<unsigned>(row_block_count(n_))),
         ld_(Factors::leading_dimension(n_)),
         vector_stride_(ld_ * nrhs),
         double_factors_(memory.take<double>(ld_ * ld_)),
-        float_factors_(reinterpret_cast<float*>(double_factors_) + ld_ * ld_),
-        solve_memory_(memory.take<std::byte>(static_cast<std::int64_t>(solving_bytes(n_, nrhs, ld_)))),
+        float_factors_(reinterpret_cast<float*>(double_factors_) + ld_ * ld_),  // the second half
+        solve_memory_(memory.take<std::byte>(static_cast<std::int64_t>(factor_solve_bytes(n_, nrhs, ld_)))),
         row_scale_(memory.take<double>(n_)),
         column_scale_(memory.take<double>(n_)),
         w_(memory.take<double>(vector_stride_)),
         y_(memory.take<double>(vector_stride_)),
-        slices_(memory.take<double>(sums_of_product(n_, nrhs) * ld_)),
-        spare_slices_(memory.take<double>(column_slices * static_cast<std::int64_t>(n_))),
+        partial_sums_(memory.take<double>(partial_sum_vectors(n_, nrhs) * ld_)),
+        spare_partial_sums_(memory.take<double>(column_slices * static_cast<std::int64_t>(n_))),
         basis_(memory.take<double>((max_iterations_per_cycle + 1) * vector_stride_)),
         directions_(memory.take<double>(max_iterations_per_cycle * vector_stride_)),
-        projections_(memory.take<double>((max_iterations_per_cycle + 2) * row_blocks(n_) * nrhs)),
-        block_squares_(projections_ + (max_iterations_per_cycle + 1) * row_blocks(n_) * nrhs),
+        projections_(memory.take<double>((max_iterations_per_cycle + 2) * row_block_count(n_) * nrhs)),
+        row_block_squares_(projections_ + (max_iterations_per_cycle + 1) * row_block_count(n_) * nrhs),
         matrix_measurements_(reinterpret_cast<MatrixMeasurements*>(memory.take<double>(
             matrix_measurement_doubles + (iteration_measurement_doubles + max_iterations_per_cycle) * nrhs))),
         iteration_measurements_(reinterpret_cast<IterationMeasurements*>(
             reinterpret_cast<double*>(matrix_measurements_) + matrix_measurement_doubles)),
         coefficients_(reinterpret_cast<double*>(iteration_measurements_ + nrhs)),
-        factors_({context, a, n_, blocks_, ld_, double_factors_, float_factors_, solve_memory_, row_scale_,
-                  column_scale_, slices_, spare_slices_, matrix_measurements_},
+        factors_({context, a, n_, row_blocks_, ld_, double_factors_, float_factors_, solve_memory_,
+                  row_scale_, column_scale_, partial_sums_, spare_partial_sums_, matrix_measurements_},
                  factor_arguments..., memory) {}
 
   /// Scales and factors A. Returns false if refinement would not converge (Factors::prepare_factors).
   bool prepare() {
     MatrixMeasurements measured{};
     if (!factors_.prepare_factors(measured)) return false;
-    norm_of_a_ = value_of(measured.norm_of_a);
+    norm_of_a_ = double_from_bits(measured.norm_of_a);
     min_row_scale_ = measured.min_row_scale;
-    min_column_scale_ = 1 / value_of(measured.max_inverse_column_scale);
+    min_column_scale_ = 1 / double_from_bits(measured.max_inverse_column_scale);
     if (uses_block_inverses()) {
-      permutation_ = factors_.rows();
+      // Factors::solve exchanges rows, but BlockProducts does not. normalise_to therefore permutes each v_k.
+      row_permutation_ = factors_.row_permutation();
       block_solver(float_factors_).prepare();
     }
     return true;
   }
 
-  /// Solves for b (n x nrhs). If all answers converge, overwrites b with them and returns true; else leaves b
-  /// unchanged. Adds the iterations to context.report.
+  /// Solves A X = b, where b is n x nrhs. If all right-hand sides converge, overwrites b with X and returns
+  /// true; else leaves b unchanged. Adds the iterations to context.report.
   bool solve(T* b, std::int64_t ldb, std::int64_t nrhs) {
     context_.stage("refine");
     nrhs_ = static_cast<unsigned>(nrhs);
     rhs_states_.assign(static_cast<std::size_t>(nrhs), {});
     context_.device.fill(y_, 0, static_cast<std::size_t>(vector_stride_) * sizeof(double));
-    compute_residuals(b, ldb, /*slice_count=*/0);  // the solution is still 0
+    compute_residuals(b, ldb, /*slice_count=*/0);  // y_ = 0: the residual is b, without partial sums
     for (int cycle = 0; cycle < max_cycles; ++cycle) {
       if (!run_cycle()) return false;
       multiply(y_, b, ldb);
@@ -100,14 +106,15 @@ class GmresSolver {
       for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
         RhsState& rhs = rhs_states_[r];
         if (rhs.solved) continue;
-        rhs.norm_of_x = value_of(host_measurements[r].y) * min_column_scale_;
-        const double residual = value_of(host_measurements[r].r);
+        rhs.norm_of_x = double_from_bits(host_measurements[r].max_y) * min_column_scale_;
+        const double residual = double_from_bits(host_measurements[r].max_r);
         const double error = residual == 0 ? 0 : residual / (norm_of_a_ * rhs.norm_of_x);
-        const bool stagnated = !(residual < rhs.last_residual / 2);  // rounding errors dominate
-        // Rounding x and the residual may cause an error of almost 2 u, even if n = 1.
+        // If a cycle does not halve the residual, rounding errors dominate it. A larger error is then
+        // accepted. Rounding x and the residual may cause an error of almost 2 u, even if n = 1.
+        const bool stagnated = !(residual < rhs.last_residual / 2);
         rhs.solved =
             error <= tolerance() || (stagnated && error <= std::max(2.0, sqrt_n()) * unit_roundoff());
-        if (!rhs.solved && stagnated) return false;  // also for NaN
+        if (!rhs.solved && stagnated) return false;  // also if the residual is NaN
         rhs.last_residual = residual;
         all_solved = all_solved && rhs.solved;
       }
@@ -121,27 +128,30 @@ class GmresSolver {
  private:
   static constexpr double unit_roundoff() { return sizeof(T) == 8 ? 0x1p-53 : 0x1p-24; }
   double sqrt_n() const { return std::sqrt(static_cast<double>(n_)); }
-  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm: about the error that rounding x to T
-  /// causes. The verification of answers divides this ratio by n u. The limit for small n is therefore half
-  /// of n u, but at least u. For large n it is 8 u or more, because 4 u was not reachable at n = 4096.
+  /// Returns the limit for |b - A x| / (|A| |x|) in the infinity norm, where u is the unit roundoff of T:
+  ///   n <= 2: u, because rounding x to T alone may cause this error;
+  ///   n <= 16: n u / 2. The verification (check/check.hpp) measures this ratio in units of n u, so that a
+  ///     limit that is constant in n would give small systems large measured errors;
+  ///   n <= 1024: 8 u; n > 1024: sqrt(n) u / 4, because 4 u was not reachable at n = 4096.
   double tolerance() const {
     return unit_roundoff() * std::min(std::max(1.0, n_ / 2.0), 8 * std::max(1.0, sqrt_n() / 32));
   }
-  /// Returns the relative residual at which a cycle ends. Within a cycle only the residual's 2-norm is known;
-  /// the infinity norm is computed after the cycle.
+  /// Returns the relative residual (GmresCycle) at which a cycle ends. Within a cycle only an upper bound of
+  /// the ratio of tolerance() is known, from the residual's 2-norm. The infinity norm is computed after the
+  /// cycle.
   double cycle_tolerance() const { return 4 * unit_roundoff() * std::max(1.0, sqrt_n() / 8); }
   int columns_per_slice() const { return (n_ + column_slices - 1) / column_slices; }
 
-  /// The iteration state of one right-hand side.
+  /// The state of the iteration for one right-hand side.
   struct RhsState {
     GmresCycle cycle;
-    double norm_of_x = 0;  ///< the lower bound max|y| min(C); 0: not yet known
+    double norm_of_x = 0;  ///< the lower bound max|y| min(C) of max|x|; 0: not yet known
     double last_residual = std::numeric_limits<double>::infinity();  ///< max|b - A x| after the last cycle
     bool solved = false;    ///< true if the convergence test after a cycle was passed
     bool finished = false;  ///< true if this right-hand side needs no further iterations in this cycle
   };
 
-  dim3 grid() const { return {blocks_, nrhs_}; }
+  dim3 grid() const { return {row_blocks_, nrhs_}; }
   std::vector<IterationMeasurements> read_measurements() {
     std::vector<IterationMeasurements> host_measurements(rhs_states_.size());
     context_.device.to_host(host_measurements.data(), iteration_measurements_,
@@ -149,30 +159,34 @@ class GmresSolver {
     return host_measurements;
   }
 
-  /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides.
+  /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides. y is
+  /// the solution or a direction. A is multiplied in one of three ways: from one triangle (only one
+  /// right-hand side), by cuBLAS (many right-hand sides in double), or by multiply_slice for up to 8
+  /// right-hand sides per launch.
   template <class YElement>
   void multiply(const YElement* y, const T* b = nullptr, std::int64_t ldb = 0) {
     context_.stage("multiply");
-    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
+    simt::launch(context_, clear_maxima, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
       if (nrhs_ == 1 && !factors_.mirrored()) {
-        const auto tiles = static_cast<unsigned>(band_count(n_));
+        const auto tiles = static_cast<unsigned>(triangle_tile_count(n_));
         simt::launch(context_, multiply_triangle<T, YElement>, dim3(tiles, tiles), dim3(block_threads), 0,
-                     a_.data, a_.ld, n_, factors_.upper(), y, column_scale_, slices_, ld_,
+                     a_.data, a_.ld, n_, factors_.upper(), y, column_scale_, partial_sums_, ld_,
                      iteration_measurements_);
-        return gather(/*count=*/static_cast<int>(tiles), /*first=*/0, /*nrhs=*/1, slices_, b, ldb);
+        return finish_product(/*count=*/static_cast<int>(tiles), /*first=*/0, /*nrhs=*/1, partial_sums_, b,
+                              ldb);
       }
     }
     if constexpr (std::is_same_v<T, double>) {
       if (nrhs_ >= min_rhs_for_vendor) {
-        double* const x = slices_;
-        double* const product = slices_ + vector_stride_;
+        double* const x = partial_sums_;
+        double* const product = partial_sums_ + vector_stride_;
         simt::launch(context_, scale_directions<YElement>, grid(), dim3(block_threads), 0, y, n_,
                      column_scale_, x, ld_, iteration_measurements_);
         vendor::gemm(vendor_handles(context_), vendor::Op::none, vendor::Op::none, n_, nrhs_, n_, 1.0,
                      a_.data, a_.ld, x, ld_, 0.0, product, ld_);
-        return gather(/*count=*/1, /*first=*/0, nrhs_, product, b, ldb);
+        return finish_product(/*count=*/1, /*first=*/0, nrhs_, product, b, ldb);
       }
     }
     constexpr unsigned max_count = max_rhs_per_thread;
@@ -186,38 +200,41 @@ class GmresSolver {
       } else {
         multiply_rhs_group<8>(y, first, count);
       }
-      gather(column_slices, first, count, slices_, b, ldb);
+      finish_product(column_slices, first, count, partial_sums_, b, ldb);
       first += count;
     }
   }
   /// Computes the partial sums of A C y for the right-hand sides [first, first + count).
   template <int RhsPerThread, class YElement>
   void multiply_rhs_group(const YElement* y, unsigned first, unsigned count) {
-    constexpr unsigned thread_rows = rows_of_slice(RhsPerThread);
+    constexpr unsigned thread_rows = rows_per_thread(RhsPerThread);
     simt::launch(context_, multiply_slice<T, YElement, RhsPerThread>,
-                 dim3((blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
+                 dim3((row_blocks_ + thread_rows - 1) / thread_rows, column_slices), dim3(block_threads), 0,
                  a_.data, a_.ld, n_, columns_per_slice(), y + first * ld_, static_cast<int>(count),
-                 column_scale_, slices_, ld_, iteration_measurements_ + first);
+                 column_scale_, partial_sums_, ld_, iteration_measurements_ + first);
   }
-  /// Adds `count` partial products of the right-hand sides [first, first + nrhs), subtracts the sum from b if
-  /// b is given, and stores the rows scaled by R in w_. If b is given, also stores the residual's maximum and
-  /// the sums of squares per row block.
-  void gather(int count, unsigned first, unsigned nrhs, const double* partial, const T* b, std::int64_t ldb) {
-    simt::launch(context_, gather_slices<T>, dim3(blocks_, nrhs), dim3(block_threads), 0, partial, count, n_,
-                 b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
-                 block_squares_ + first * blocks_, iteration_measurements_ + first);
+  /// Adds the `count` partial sums of each row of A C y for the right-hand sides [first, first + nrhs).
+  /// Subtracts the totals from b if b is given, and stores them in w_, scaled by R. If b is given, also
+  /// stores the maximum of the residual and the sums of squares per row block.
+  void finish_product(int count, unsigned first, unsigned nrhs, const double* partial, const T* b,
+                      std::int64_t ldb) {
+    simt::launch(context_, add_partial_products<T>, dim3(row_blocks_, nrhs), dim3(block_threads), 0, partial,
+                 count, n_, b == nullptr ? b : b + first * ldb, ldb, row_scale_, w_ + first * ld_, ld_,
+                 row_block_squares_ + first * row_blocks_, iteration_measurements_ + first);
   }
-  /// Computes w_ = R (b - the sum of `slice_count` partial products), the residual of every right-hand side.
+  /// Computes the residuals w_ = R (b - A C y) of all right-hand sides from `slice_count` partial sums of A C
+  /// y.
   void compute_residuals(const T* b, std::int64_t ldb, int slice_count) {
-    simt::launch(context_, clear_largest, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
+    simt::launch(context_, clear_maxima, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
-    gather(slice_count, /*first=*/0, nrhs_, slices_, b, ldb);
+    finish_product(slice_count, /*first=*/0, nrhs_, partial_sums_, b, ldb);
   }
 
-  /// Returns true if solves with the factors multiply by inverted diagonal blocks.
+  /// Returns true if BlockProducts (trsv/block_products.cuh) solves with the factors, by multiplying with
+  /// inverses of their diagonal blocks.
   bool uses_block_inverses() const { return max_nrhs_ >= min_rhs_for_products; }
-  /// Returns the object that inverts these blocks and solves with them. FactorElement is the type of the
-  /// factors, float or double.
+  /// Returns the object that inverts the diagonal blocks and solves with them. FactorElement is float or
+  /// double.
   template <class FactorElement>
   BlockProducts<FactorElement> block_solver(const FactorElement* factors) {
     return {context_,
@@ -225,24 +242,24 @@ class GmresSolver {
             factors,
             ld_,
             Factors::has_unit_diagonal,
-            block_order,
+            inverted_block_order,
             max_nrhs_,
             ld_,
             reinterpret_cast<FactorElement*>(solve_memory_)};
   }
 
-  /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction k, where
-  /// compute_direction overwrites it.
+  /// Normalises w_ to the basis vector v_k, and copies v_k to the memory of direction z_k, where
+  /// compute_direction solves in place. The last v_k of a cycle has no direction.
   void normalise_to(int k) {
     const auto normalise_both = [&](auto* z) {
       simt::launch(context_, normalise<std::remove_pointer_t<decltype(z)>>, grid(), dim3(block_threads), 0,
-                   w_, n_, ld_, block_squares_, basis_ + k * vector_stride_,
-                   k < max_iterations_per_cycle ? z : nullptr, permutation_, k, iteration_measurements_);
+                   w_, n_, ld_, row_block_squares_, basis_ + k * vector_stride_,
+                   k < max_iterations_per_cycle ? z : nullptr, row_permutation_, k, iteration_measurements_);
     };
     if (in_double_) return normalise_both(directions_ + k * vector_stride_);
     normalise_both(float_direction(k));
   }
-  /// Applies the factors to v_k, which gives direction z_k, and computes w_ = R A C z_k.
+  /// Solves with the factors for v_k, which gives direction z_k, and computes w_ = R A C z_k.
   void compute_direction(int k) {
     const auto solve_and_multiply = [&](auto* factors, auto* z) {
       context_.stage("apply");
@@ -256,26 +273,30 @@ class GmresSolver {
     if (in_double_) return solve_and_multiply(double_factors_, directions_ + k * vector_stride_);
     solve_and_multiply(float_factors_, float_direction(k));
   }
-  /// Returns direction k in float, stored at the address of direction k in double.
+  /// Returns the memory of direction k in float, which starts at the address of direction k in double.
   float* float_direction(int k) const { return reinterpret_cast<float*>(directions_ + k * vector_stride_); }
   std::int64_t n64() const { return n_; }
 
   /// Converts the factors to double in place: the float factors are in the second half of the memory of the
-  /// double factors. Each launch converts half of the remaining columns, so that no launch overwrites a float
-  /// column that has not been read. The last columns are first copied to slices_.
+  /// double factors. Each launch converts half of the remaining columns. Its output then ends before the
+  /// first float column that it reads. Output and input of the last columns would overlap; they are first
+  /// copied to partial_sums_.
   void widen_factors() {
     context_.stage("widen");
-    constexpr int max_copied = column_slices / 2;  // float columns that fit into slices_
-    int count = 0;
+    constexpr int max_copied =
+        column_slices / 2;  // partial_sums_ has room for this many float columns, or more
+    int count = 0;          // columns per launch
     for (int first = 0; first < n_; first += count) {
       const float* from = float_factors_ + first * ld_;
       count = (n_ - first) / 2;
       if (n_ - first <= max_copied) {
         count = n_ - first;
-        context_.device.copy(slices_, from, static_cast<std::size_t>(count * ld_) * sizeof(float));
-        from = reinterpret_cast<const float*>(slices_);
+        context_.device.copy(partial_sums_, from, static_cast<std::size_t>(count * ld_) * sizeof(float));
+        from = reinterpret_cast<const float*>(partial_sums_);
       }
-      simt::launch(context_, widen, dim3((blocks_ + 3) / 4, static_cast<unsigned>(std::min(count, 32768))),
+      // A thread of `widen` converts four rows of a column.
+      simt::launch(context_, widen,
+                   dim3((row_blocks_ + 3) / 4, static_cast<unsigned>(std::min(count, 32768))),
                    dim3(block_threads), 0, from, double_factors_ + first * ld_, ld_, n_, count);
     }
     in_double_ = true;
@@ -283,8 +304,8 @@ class GmresSolver {
     context_.stage("refine");
   }
 
-  /// Runs one cycle and adds the correction to y_. The residuals are in w_, their sums of squares per row
-  /// block in block_squares_. Returns false if a right-hand side does not converge.
+  /// Runs one cycle and adds the correction to y_. Returns false if a right-hand side does not converge.
+  /// @pre the residuals are in w_, and their sums of squares per row block in row_block_squares_
   bool run_cycle() {
     IterationReport& report = context_.report;
     normalise_to(0);
@@ -298,15 +319,18 @@ class GmresSolver {
     while (unfinished && k < std::min(max_iterations_per_cycle, n_)) {
       compute_direction(k);
       if (!in_double_) ++float_directions;
-      // Reads the norms of the residuals from IterationMeasurements::h before the next kernel overwrites
-      // them.
+      // normalise_to(0) stored the norms of the residuals in IterationMeasurements::h, and
+      // compute_direction(0) stored max|z_0|. The next kernels overwrite them. If all residuals are 0, y_
+      // needs no correction.
       if (k == 0 && !start_cycles(read_measurements())) return true;
       context_.stage("orthogonalise");
+      // Classical Gram-Schmidt loses orthogonality to rounding errors; the second pass restores it.
       for (const bool second_pass : {false, true}) {
         simt::launch(context_, project, grid(), dim3(block_threads), 0, basis_, vector_stride_, n_, k + 1, w_,
                      ld_, projections_);
         simt::launch(context_, subtract_projection, grid(), dim3(block_threads), 0, basis_, vector_stride_,
-                     n_, k + 1, w_, ld_, projections_, second_pass, block_squares_, iteration_measurements_);
+                     n_, k + 1, w_, ld_, projections_, second_pass, row_block_squares_,
+                     iteration_measurements_);
       }
       normalise_to(k + 1);
       ++k;
@@ -331,7 +355,7 @@ class GmresSolver {
       if (!unfinished) break;
       if (!in_double_ && slow) {
         widen_factors();
-        normalise_to(k);  // stores direction k again, in double
+        normalise_to(k);  // stores v_k again as the start of direction k, now in double
         for (RhsState& rhs : rhs_states_) {
           if (!rhs.finished) rhs.cycle.forget_rate();
         }
@@ -342,7 +366,7 @@ class GmresSolver {
     if (unfinished) return false;
     std::vector<double> packed(rhs_states_.size() * max_iterations_per_cycle);
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
-      if (rhs_states_[r].solved) continue;
+      if (rhs_states_[r].solved) continue;  // its coefficients stay 0
       const std::vector<double> coefficients = rhs_states_[r].cycle.coefficients();
       std::copy(coefficients.begin(), coefficients.end(),
                 packed.begin() + static_cast<std::ptrdiff_t>(r * max_iterations_per_cycle));
@@ -361,8 +385,9 @@ class GmresSolver {
     return true;
   }
 
-  /// Starts a cycle of every right-hand side with the norm of its residual. Estimates the norm of x from the
-  /// first direction if it is not yet known. Returns false if all residuals are 0.
+  /// Starts a cycle of every right-hand side with the norm of its residual. If the norm of x is not yet
+  /// known, estimates y by the first direction times this norm: the result of the solve with the factors
+  /// alone. Returns false if all residuals are 0.
   bool start_cycles(const std::vector<IterationMeasurements>& host_measurements) {
     bool any_unfinished = false;
     for (std::size_t r = 0; r < rhs_states_.size(); ++r) {
@@ -371,7 +396,9 @@ class GmresSolver {
       rhs.finished = rhs.finished || norm == 0;
       if (rhs.finished) continue;
       any_unfinished = true;
-      if (rhs.norm_of_x == 0) rhs.norm_of_x = norm * value_of(host_measurements[r].y) * min_column_scale_;
+      if (rhs.norm_of_x == 0)
+        rhs.norm_of_x = norm * double_from_bits(host_measurements[r].max_y) * min_column_scale_;
+      // The infinity norm of b - A x is at most the 2-norm of R (b - A x), divided by min(R).
       rhs.cycle.start(norm, 1 / (min_row_scale_ * norm_of_a_ * rhs.norm_of_x), cycle_tolerance());
     }
     return any_unfinished;
@@ -382,22 +409,22 @@ class GmresSolver {
   int n_;
   std::int64_t max_nrhs_;       // maximum number of right-hand sides per solve()
   unsigned nrhs_ = 0;           // right-hand sides of the current solve()
-  unsigned blocks_;             // number of row blocks
+  unsigned row_blocks_;         // number of row blocks
   std::int64_t ld_;             // leading dimension of vectors and factors
-  std::int64_t vector_stride_;  // distance of basis vectors: ld_ times max_nrhs_
+  std::int64_t vector_stride_;  // distance of v_k and v_(k + 1) in memory: ld_ times max_nrhs_
   double* double_factors_;      // the factors in double, valid after widen_factors()
   float* float_factors_;        // the factors in float until then, in the second half of the same memory
   bool in_double_ = false;      // true after widen_factors()
-  const int* permutation_ = nullptr;  // row permutation for normalise_to, if the solves do not apply it
-  std::byte* solve_memory_;
+  const int* row_permutation_ = nullptr;  // null if Factors::solve applies the permutation (prepare())
+  std::byte* solve_memory_;               // workspace of the solves with the factors
   double *row_scale_, *column_scale_;     // the diagonals of R and C
-  double *w_, *y_;                        // the current vector and the scaled solution, per right-hand side
-  double *slices_, *spare_slices_;        // partial sums of products, one vector per column slice
-  double *basis_, *directions_;           // v_0, v_1, … and z_0, z_1, …
-  double *projections_, *block_squares_;  // partial sums of V^T w and of w^T w, per row block
+  double *w_, *y_;                        // the vector to orthogonalise, and the solution of R A C y = R b
+  double *partial_sums_, *spare_partial_sums_;  // one vector per column slice; multiply() uses the first
+  double *basis_, *directions_;                 // v_0, v_1, … and z_0, z_1, …
+  double *projections_, *row_block_squares_;    // partial sums of V^T w and of w^T w, one per row block
   MatrixMeasurements* matrix_measurements_;  // measurements of the matrix and its factors (mixed_steps.cuh)
   IterationMeasurements* iteration_measurements_;  // measurements per right-hand side (mixed_vectors.cuh)
-  double* coefficients_;                           // of the directions in the correction, per right-hand side
+  double* coefficients_;  // of the directions in the correction of y, per right-hand side
   std::vector<RhsState> rhs_states_;
   Factors factors_;
   double norm_of_a_ = 0;
@@ -406,7 +433,8 @@ class GmresSolver {
 };
 
 /// Replaces right-hand sides by their answers, in groups of max_rhs_per_group, until a group does not
-/// converge. Returns the number of solved right-hand sides. If all are solved, reports `converged`.
+/// converge. Returns the number of solved right-hand sides. If all are solved, sets
+/// context.report.convergence to `converged`.
 template <class T, class Factors, class... FactorArguments>
 std::int64_t refine(Context& context, const Operands<T>& op, Workspace& memory,
                     FactorArguments... factor_arguments) {

@@ -16,25 +16,26 @@ namespace gaussweep::cuda::mixed {
 
 using namespace gaussweep::mixed;
 
-/// The bits of a nonnegative double, because atomicMax has no version for doubles. The bits have the same
-/// order as the doubles; NaN is the largest.
+/// The bits of a nonnegative double. Maxima are computed on bits, because CUDA has no atomicMax for doubles.
+/// The bits have the same order as the doubles; NaN is the largest.
 using DoubleBits = unsigned long long;
 
 /// Measurements of the matrix and its factors, from which the host decides whether to refine. Members of type
 /// DoubleBits start at 0.
 struct MatrixMeasurements {
-  double min_row_scale;                 ///< the smallest element of R
-  DoubleBits norm_of_a;                 ///< max row sum of |A|
-  DoubleBits max_inverse_column_scale;  ///< the maximum of 1 / c over the elements c of C
-  double first_window, last_window;     ///< means of log2 |pivot| (inspect_pivots)
-  double smallest_pivot, largest_pivot;
-  double low_pivot_count;   ///< sample_pivots: number of pivots of the sample below a limit
-  double smallest_sampled;  ///< the smallest pivot of the sample
-  DoubleBits off_diagonal;  ///< symmetric A: largest row sum of squared scaled off-diagonal elements
+  double min_row_scale;                    ///< the smallest element of R
+  DoubleBits norm_of_a;                    ///< max row sum of |A|
+  DoubleBits max_inverse_column_scale;     ///< the maximum of 1 / c over the elements c of C
+  double first_mean_log2, last_mean_log2;  ///< means of log2 |pivot| over two windows (inspect_pivots)
+  double smallest_pivot, largest_pivot;    ///< in magnitude, of the columns factored so far
+  double low_pivot_count;                  ///< number of pivots of the sample (sample_pivots) below a limit
+  double smallest_sampled;                 ///< the smallest pivot of the sample, in magnitude
+  /// Only for symmetric A: the largest row sum of squares of R A C without its diagonal.
+  DoubleBits off_diagonal_squares;
 };
 static_assert(sizeof(MatrixMeasurements) <= matrix_measurement_doubles * sizeof(double));
 
-/// Raises *to to the largest |value| of the warp if that is larger. All threads of the warp must call this.
+/// Replaces *to by the largest |value| of the warp if that is larger. All threads of the warp must call this.
 __device__ __forceinline__ void atomic_max_of_warp(DoubleBits* to, double value) {
   auto bits = static_cast<DoubleBits>(__double_as_longlong(std::fabs(value)));
   for (int d = 16; d > 0; d /= 2) {
@@ -67,8 +68,8 @@ __device__ __forceinline__ double largest_of_block(double value) {
   return maximum;
 }
 
-/// Returns 2^-e such that value * 2^-e is in [1, 2), with |e| <= 1000. Returns 1 if the value is 0 or not
-/// finite.
+/// Returns the power of two that scales `value` to [1, 2). The exponent is limited to ±1000. Returns 1 if
+/// `value` is 0 or not finite.
 __device__ __forceinline__ double scale_for(double value) {
   if (!(value > 0) || isinf(value)) return 1;
   int exponent = ilogb(value);
@@ -76,7 +77,7 @@ __device__ __forceinline__ double scale_for(double value) {
   return ldexp(1.0, -exponent);
 }
 
-/// Stores the smallest element of R. Runs in one block.
+/// Stores the smallest element of R in result->min_row_scale. Runs in one block.
 static __global__ void __launch_bounds__(block_threads)
     smallest_scale(const double* row_scale, int n, MatrixMeasurements* result) {
   double maximum = 0;  // of 1 / r over the elements r of R
@@ -101,8 +102,8 @@ static __global__ void __launch_bounds__(block_threads)
     if (i >= columns - window) last += log2_pivot;
     if (i >= columns - distance - window && i < columns - distance) first += log2_pivot;
     largest_inverse = fmax(largest_inverse, 1 / pivot);
-    largest = pivot <= largest ? largest : pivot;  // also takes a pivot that is NaN
-    if (pivot != pivot) break;
+    largest = pivot <= largest ? largest : pivot;  // becomes NaN if the pivot is NaN
+    if (pivot != pivot) break;                     // else the next pivot would replace the NaN
   }
   const bool finite = __syncthreads_and(largest == largest) != 0;
   first = sum_of_block(first);
@@ -110,15 +111,16 @@ static __global__ void __launch_bounds__(block_threads)
   largest_inverse = largest_of_block(largest_inverse);
   largest = largest_of_block(largest);
   if (threadIdx.x == 0) {
-    result->first_window = first / window;
-    result->last_window = last / window;
+    result->first_mean_log2 = first / window;
+    result->last_mean_log2 = last / window;
     result->smallest_pivot = 1 / largest_inverse;
     result->largest_pivot = finite ? largest : INFINITY;
   }
 }
 
-/// Returns the index in an n x n matrix of the sample's i-th row, and of its i-th column. The indices are
-/// spread unevenly, because the matrix may be periodic. @pre n >= sample_order
+/// Returns the index in an n x n matrix of the sample's i-th row and of its i-th column. The sample has one
+/// pseudorandom index from each of `sample_order` equal ranges. Evenly spaced indices could repeat the same
+/// rows of a periodic matrix. @pre n >= sample_order
 __device__ __forceinline__ int sampled(int i, int n) {
   const auto begin = static_cast<int>(static_cast<std::int64_t>(i) * n / sample_order);
   const auto end = static_cast<int>(static_cast<std::int64_t>(i + 1) * n / sample_order);
@@ -133,9 +135,10 @@ __device__ __forceinline__ int sampled(int i, int n) {
 /// The part of a matrix that is stored.
 enum class StoredPart { all, lower, upper };
 
-/// Factors the submatrix of `sample_order` rows of A and the columns with the same indices, with partial
-/// pivoting, up to the first zero column. Stores the smallest pivot and the number of pivots below `low`.
-/// `scale`, if given, scales rows and columns of A. Runs in one block. @pre n >= sample_order
+/// Factors the *sample*, the submatrix of `sample_order` rows of A and the columns with the same indices
+/// (`sampled`). Uses partial pivoting and stops at the first zero column. Stores the smallest pivot and the
+/// number of pivots below `low`. `scale`, if given, scales rows and columns of A. Runs in one block. @pre n
+/// >= sample_order
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     sample_pivots(const T* a, std::int64_t lda, int n, StoredPart stored_part, const double* scale, float low,
@@ -158,8 +161,8 @@ __global__ void __launch_bounds__(block_threads)
   int count = 0;
   float smallest = INFINITY;
   for (int k = 0; k < sample_order; ++k) {
-    // A key consists of the bits of the magnitude; the row index replaces the lowest 6 bits. One maximum
-    // therefore finds both the magnitude and the row.
+    // A key consists of the bits of a float's magnitude, whose lowest 6 bits are replaced by the row index.
+    // One maximum therefore finds both the magnitude (to 17 fraction bits) and the row.
     unsigned best_key = 0;
     for (int r = lane; r < sample_order; r += 32) {
       const auto magnitude = __float_as_uint(std::fabs(element[k][r])) & ~63u;
@@ -186,7 +189,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Converts columns [0, count) from float to double, both with leading dimension `ld`. @pre the columns of
+/// Converts columns [0, count) from float to double, both with leading dimension `ld`. A thread converts four
+/// rows of a column. @pre the columns of
 /// `to` and `from` do not overlap
 static __global__ void __launch_bounds__(block_threads)
     widen(const float* from, double* to, std::int64_t ld, int n, int count) {

@@ -7,28 +7,29 @@
 namespace gaussweep::cuda::mixed {
 
 /// Computes partial sums of A C y for a symmetric matrix A with one stored triangle and a diagonal matrix C
-/// (mixed_steps.cuh). Stores them as an array partial(row, band), where a band is 128 columns of A. Each
-/// block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the transposed tile. Raises
-/// result->y to max |y| if that is larger.
+/// (mixed_steps.cuh). Each block multiplies a 128 x 128 tile of the triangle and, off the diagonal, also the
+/// transposed tile. Stores the sums as an array partial(row, t), where t is the tile column of the full
+/// matrix whose elements were multiplied. Replaces result->max_y by max |y| if that is larger.
 template <class T, class YElement>
 __global__ void __launch_bounds__(block_threads)
     multiply_triangle(const T* a, std::int64_t lda, int n, bool upper, const YElement* y,
                       const double* column_scale, double* partial, std::int64_t ld,
                       IterationMeasurements* result) {
   if (upper ? blockIdx.x > blockIdx.y : blockIdx.x < blockIdx.y) return;
-  constexpr int warps = block_threads / 32, warp_columns = band_order / warps,
-                lane_rows = band_order / 32;  // per warp, and per thread
-  static_assert(block_threads == 2 * band_order && warp_columns == 16,
+  constexpr int warps = block_threads / 32, warp_columns = triangle_tile_order / warps,
+                lane_rows = triangle_tile_order / 32;  // a warp multiplies 16 columns, a lane 4 of their rows
+  static_assert(block_threads == 2 * triangle_tile_order && warp_columns == 16,
                 "one thread per row and per column of a tile; the reduction below needs 16 columns per warp");
-  __shared__ double x[2 * band_order];  // elements of C y for the tile's rows, then for its columns
-  __shared__ double row_sums[warps][band_order], column_sums[band_order];
+  __shared__ double x[2 * triangle_tile_order];  // elements of C y for the tile's rows, then for its columns
+  __shared__ double row_sums[warps][triangle_tile_order], column_sums[triangle_tile_order];
   const bool diagonal = blockIdx.x == blockIdx.y;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int first_row = static_cast<int>(blockIdx.x) * band_order;
-  const int first_column = static_cast<int>(blockIdx.y) * band_order;
-  const int index = thread < band_order ? first_row + thread : first_column + thread - band_order;
+  const int first_row = static_cast<int>(blockIdx.x) * triangle_tile_order;
+  const int first_column = static_cast<int>(blockIdx.y) * triangle_tile_order;
+  const int index =
+      thread < triangle_tile_order ? first_row + thread : first_column + thread - triangle_tile_order;
   const double value_of_y = index < n ? static_cast<double>(y[index]) : 0.0;
-  if (diagonal) atomic_max_of_warp(&result->y, value_of_y);
+  if (diagonal) atomic_max_of_warp(&result->max_y, value_of_y);
   x[thread] = index < n ? column_scale[index] * value_of_y : 0.0;
   __syncthreads();
   double row_sum[lane_rows] = {}, column_sum[warp_columns];
@@ -52,14 +53,15 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
       for (int v = 0; v < lane_rows; ++v) {
         const auto element = static_cast<double>(value[i][v]);
-        row_sum[v] = std::fma(element, x[band_order + tile_column], row_sum[v]);
+        row_sum[v] = std::fma(element, x[triangle_tile_order + tile_column], row_sum[v]);
         const bool on_diagonal = diagonal && lane + 32 * v == tile_column;
         sum = std::fma(on_diagonal ? 0.0 : element, x[lane + 32 * v], sum);
       }
       column_sum[c + i] = sum;
     }
   }
-  // Reduces 16 sums over the lanes: at each step a lane keeps half of its sums and sends the other half.
+  // Reduces 16 column sums over the lanes: at each step a lane keeps half of its sums and sends the other
+  // half. At the end lanes 2 c and 2 c + 1 have two parts of the sum of column c.
 #pragma unroll
   for (int half = warp_columns / 2; half > 0; half /= 2) {
     const bool high = (lane & 2 * half) != 0;
@@ -75,9 +77,9 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
   for (int v = 0; v < lane_rows; ++v) row_sums[warp][lane + 32 * v] = row_sum[v];
   __syncthreads();
-  if (index >= n || (diagonal && thread >= band_order)) return;
-  if (thread >= band_order) {
-    partial[index + blockIdx.x * ld] = column_sums[thread - band_order];
+  if (index >= n || (diagonal && thread >= triangle_tile_order)) return;
+  if (thread >= triangle_tile_order) {  // the transposed tile: its rows are this tile's columns
+    partial[index + blockIdx.x * ld] = column_sums[thread - triangle_tile_order];
     return;
   }
   double sum = diagonal ? column_sums[thread] : 0.0;

@@ -1,50 +1,58 @@
 #pragma once
 /// Vector kernels of the GMRES iteration in the mixed-precision solvers: products with the matrix, and
 /// orthogonalisation of the basis V of the Krylov space. R and C are the diagonal scaling matrices of
-/// mixed_steps.cuh.
+/// mixed_steps.cuh. A *direction* is a basis vector to which the preconditioner was applied.
 ///
 /// A vector consists of one column per right-hand side, with leading dimension `ld`; blockIdx.y selects the
-/// right-hand side, except in multiply_slice. Partial sums over column slices, or over row blocks (the
-/// 256 rows of a thread block), are added in a fixed order, so that every run gives the same bits.
+/// right-hand side, except in multiply_slice. Partial sums over column slices (ranges of columns of A), or
+/// over row blocks (the 256 rows of a thread block), are added in a fixed order. Every run therefore gives
+/// the same bits.
 
 #include "kernels/gesv/mixed_steps.cuh"
 
 namespace gaussweep::cuda::mixed {
 
-/// Measurements of one right-hand side during an iteration, for the host. `y` and `r` start at 0.
+/// Measurements of one right-hand side during an iteration, for the host. The maxima start at 0.
 struct IterationMeasurements {
-  double h[max_iterations_per_cycle + 2];  ///< a column of the Hessenberg matrix, or the norm of a residual
-  DoubleBits y;                            ///< max |y|, where x = C y
-  DoubleBits r;                            ///< max |b - A x|
+  /// A column of the Hessenberg matrix. At the start of a cycle h[0] is the 2-norm of the residual.
+  double h[max_iterations_per_cycle + 2];
+  DoubleBits max_y;  ///< max |y|, where x = C y
+  DoubleBits max_r;  ///< max |b - A x|
 };
 static_assert(sizeof(IterationMeasurements) == iteration_measurement_doubles * sizeof(double));
 
-/// Sets the maxima `y` and `r` to 0, one thread per right-hand side.
-static __global__ void clear_largest(IterationMeasurements* result, int nrhs) {
+/// Sets the maxima to 0, with one thread per right-hand side.
+static __global__ void clear_maxima(IterationMeasurements* result, int nrhs) {
   const int r = static_cast<int>(threadIdx.x);
-  if (r < nrhs) result[r].y = result[r].r = 0;
+  if (r < nrhs) result[r].max_y = result[r].max_r = 0;
 }
 
-/// Computes A C Y for one slice of columns of A and `nrhs` <= RhsPerThread right-hand sides. Stores the
-/// result as an array partial(row, slice, right-hand side). blockIdx.y is the slice. A thread has
-/// `thread_rows` rows, `block_threads` apart. Raises result[r].y to max |y| of right-hand side r.
+/// Computes the partial sums of A C Y for `nrhs` <= RhsPerThread right-hand sides. blockIdx.y is the slice, a
+/// range of `columns` columns of A. Stores the sums as an array partial(row, slice, right-hand side). A
+/// thread multiplies `thread_rows` rows, which are `block_threads` apart. Replaces result[r].max_y by max |y|
+/// of right-hand side r if that is larger.
 template <class T, class YElement, int RhsPerThread>
 __global__ void __launch_bounds__(block_threads)
     multiply_slice(const T* a, std::int64_t lda, int n, int columns, const YElement* y, int nrhs,
                    const double* column_scale, double* partial, std::int64_t ld,
                    IterationMeasurements* result) {
-  constexpr int thread_rows = rows_of_slice(RhsPerThread);
-  constexpr int unrolled = 8 / thread_rows;                         // columns loaded before they are used
-  constexpr int chains = RhsPerThread == 1 ? 4 : 1;                 // independent partial sums per row
+  constexpr int thread_rows = rows_per_thread(RhsPerThread);
+  constexpr int unrolled = 8 / thread_rows;  // columns loaded before they are used
+  // Independent sums per row and right-hand side. With one right-hand side, four sums shorten the dependency
+  // chain of fmas.
+  constexpr int chains = RhsPerThread == 1 ? 4 : 1;
   __shared__ __align__(16) double x[block_threads * RhsPerThread];  // x[column][right-hand side]
   const int thread = static_cast<int>(threadIdx.x);
   const int row = static_cast<int>(blockIdx.x) * thread_rows * block_threads + thread;
   const int begin = static_cast<int>(blockIdx.y) * columns;
   const int end = min(n, begin + columns);
-  const T* row_start[thread_rows];  // rows beyond the matrix repeat the last row and are not stored
+  // The rows' first elements. Rows beyond the matrix read the last row instead, and their sums are not
+  // stored.
+  const T* row_start[thread_rows];
 #pragma unroll
   for (int v = 0; v < thread_rows; ++v) row_start[v] = a + min(row + v * block_threads, n - 1);
   double sum[thread_rows][RhsPerThread][chains] = {};
+  // Adds the products with one column of A. x is read in pairs of right-hand sides, 16 bytes at a time.
   const auto add = [&](const T(&value)[thread_rows], int c, int chain) {
 #pragma unroll
     for (int r = 0; r < RhsPerThread; r += RhsPerThread == 1 ? 1 : 2) {
@@ -73,7 +81,7 @@ __global__ void __launch_bounds__(block_threads)
       const bool inside = thread < count && r < nrhs;
       const double value_of_y = inside ? static_cast<double>(y[column + r * ld]) : 0.0;
       x[thread * RhsPerThread + r] = scale * value_of_y;
-      if (blockIdx.x == 0 && r < nrhs) atomic_max_of_warp(&result[r].y, value_of_y);
+      if (blockIdx.x == 0 && r < nrhs) atomic_max_of_warp(&result[r].max_y, value_of_y);
     }
     __syncthreads();
     int c = 0;
@@ -108,8 +116,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// Computes X = C Y in double, as input of the vendor's GEMM. Raises result->y to max |y| per right-hand
-/// side.
+/// Computes X = C Y in double, as input of cuBLAS's GEMM. Replaces the max_y of each right-hand side by
+/// max |y| if that is larger.
 template <class YElement>
 __global__ void __launch_bounds__(block_threads)
     scale_directions(const YElement* y, int n, const double* column_scale, double* x, std::int64_t ld,
@@ -117,17 +125,18 @@ __global__ void __launch_bounds__(block_threads)
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const std::int64_t index = row + blockIdx.y * ld;
   const double value = row < n ? static_cast<double>(y[index]) : 0.0;
-  atomic_max_of_warp(&result[blockIdx.y].y, value);
+  atomic_max_of_warp(&result[blockIdx.y].max_y, value);
   if (row < n) x[index] = column_scale[row] * value;
 }
 
-/// Adds the `count` partial sums of each row, which gives a vector s. Computes w = R s, or w = R (b - s) if b
-/// is given. If b is given, also computes max |b - s| and the sum of squares of w per row block.
+/// Adds the `count` partial sums of each row, which gives the product s = A C y. Computes w = R s, or the
+/// scaled residual w = R (b - s) if b is given. If b is given, also computes max |b - s| and the sum of
+/// squares of w per row block (`squares`).
 template <class T>
 __global__ void __launch_bounds__(block_threads)
-    gather_slices(const double* partial, int count, int n, const T* b, std::int64_t ldb,
-                  const double* row_scale, double* w, std::int64_t ld, double* squares,
-                  IterationMeasurements* result) {
+    add_partial_products(const double* partial, int count, int n, const T* b, std::int64_t ldb,
+                         const double* row_scale, double* w, std::int64_t ld, double* squares,
+                         IterationMeasurements* result) {
   const int row = static_cast<int>(blockIdx.x) * block_threads + static_cast<int>(threadIdx.x);
   const auto r = static_cast<std::int64_t>(blockIdx.y);
   double value = 0;
@@ -135,7 +144,7 @@ __global__ void __launch_bounds__(block_threads)
     for (int s = 0; s < count; ++s) value += partial[row + (s + r * count) * ld];
     if (b != nullptr) value = static_cast<double>(b[row + r * ldb]) - value;
   }
-  if (b != nullptr) atomic_max_of_warp(&result[r].r, value);
+  if (b != nullptr) atomic_max_of_warp(&result[r].max_r, value);
   if (row < n) {
     value *= row_scale[row];
     w[row + r * ld] = value;
@@ -145,9 +154,9 @@ __global__ void __launch_bounds__(block_threads)
   if (threadIdx.x == 0) squares[blockIdx.x + r * gridDim.x] = sum;
 }
 
-/// Computes V^T w partially: one sum per row block and column of V. V has `count` columns, `stride`
-/// apart. Stores the sums as an array partial(row block, column, right-hand side). A warp takes every eighth
-/// column.
+/// Computes the partial sums of V^T w, one per row block and column of V. V has `count` columns, `stride`
+/// apart. Stores the sums as an array partial(row block, column, right-hand side). Each of the eight warps
+/// takes every eighth column.
 static __global__ void __launch_bounds__(block_threads)
     project(const double* v, std::int64_t stride, int n, int count, const double* w, std::int64_t ld,
             double* partial) {
@@ -169,7 +178,8 @@ static __global__ void __launch_bounds__(block_threads)
 }
 
 /// Computes w -= V h, where h = V^T w is the total of the partial sums from `project`. Stores h in result->h,
-/// or adds it to result->h if `add`. Also computes the sum of squares of the new w per row block.
+/// or adds it to result->h if `add` (in the second pass of the Gram-Schmidt orthogonalisation). Also computes
+/// the sum of squares of the new w per row block (`squares`).
 /// @pre the same grid as `project`
 static __global__ void __launch_bounds__(block_threads)
     subtract_projection(const double* v, std::int64_t stride, int n, int count, double* w, std::int64_t ld,
@@ -200,9 +210,9 @@ static __global__ void __launch_bounds__(block_threads)
   if (thread == 0) squares[blockIdx.x + static_cast<std::int64_t>(blockIdx.y) * blocks] = sum;
 }
 
-/// Computes v = w / |w| (0 if |w| = 0) and stores |w| in result->h[h_index]. `squares` has the sums of
-/// squares of w per row block. If `z` is given, also stores v in `z`; if `from` is given, row i of `z` is row
-/// from[i] of v.
+/// Computes v = w / |w| (0 if |w| = 0) and stores the 2-norm |w| in result->h[h_index]. `squares` has the
+/// sums of squares of w per row block. If `z` is given, also stores v in `z`, where the preconditioner
+/// replaces it by a direction. If `from` is given, row i of `z` is row from[i] of v.
 template <class ZElement>
 __global__ void __launch_bounds__(block_threads)
     normalise(const double* w, int n, std::int64_t ld, const double* squares, double* v, ZElement* z,

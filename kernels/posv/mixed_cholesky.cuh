@@ -2,7 +2,8 @@
 /// The factorisation of posv/mixed_gmres: the Cholesky factorisation, in float, of the scaled matrix R A C.
 ///
 /// R = C is a diagonal matrix of powers of two. It scales the diagonal of A to [1/2, 2). All other elements
-/// of R A C are then less than 2 in magnitude, because A is positive definite.
+/// of R A C are then less than 2 in magnitude, because |a(i, j)|^2 < a(i, i) a(j, j) if A is positive
+/// definite.
 ///
 /// A shift of 16 times float's unit roundoff is added to the diagonal of R A C. The pivots then stay positive
 /// even if A has a few tiny eigenvalues. Each of these eigenvalues costs one more iteration of GMRES instead
@@ -18,9 +19,10 @@
 
 namespace gaussweep::cuda::mixed {
 
-constexpr int tile_order = 32;  ///< order of a tile of scale_symmetric
+constexpr int tile_order = 32;  ///< order of a tile of scale_symmetric; other kernels use other tiles
 
-/// Computes the diagonals of R and C, and the largest of their reciprocals.
+/// Computes the diagonals of R and C (root_scale in potrf/triangle_copy.cuh), and the largest of their
+/// reciprocals.
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     scale_by_diagonal(const T* a, std::int64_t lda, int n, double* row_scale, double* column_scale,
@@ -31,20 +33,20 @@ __global__ void __launch_bounds__(block_threads)
   if (i < n) row_scale[i] = column_scale[i] = scale;
 }
 
-/// Scales a symmetric matrix A of order n. A thread block processes a tile below or on the diagonal, and its
-/// mirror image.
+/// Scales a symmetric matrix A of order n and computes row sums. A thread block processes a tile below or on
+/// the diagonal, and its mirror image.
 /// @param upper true: the upper triangle of A is stored; false: the lower one
 /// @param mirrored true: also writes the other triangle of A
 /// @param scale the diagonal of R = C
 /// @param diagonal_shift is added to the diagonal of R A C
 /// @param out receives the lower triangle of R A C in float, padded with an identity to ld_out x ld_out
-/// @param sums receives two matrices with ld_out rows and one column per 32 columns of A. Column t of the
-/// first matrix has the row sums of |A| within the t-th 32 columns of A. The second matrix has the row sums
-/// of squares of A C, without the diagonal, in the same layout
+/// @param sums receives two matrices with ld_out rows and one column per 32 columns of A. Element (i, t) of
+/// the first matrix is the sum of |a(i, j)| over the t-th 32 columns j of the full matrix. Element (i, t) of
+/// the second one is the sum of squares of A C over the same elements, without the diagonal
 template <class T>
 __global__ void __launch_bounds__(256)
     scale_symmetric(T* a, std::int64_t lda, int n, bool upper, bool mirrored, const double* scale,
-                    float shift, float* out, std::int64_t ld_out, double* sums) {
+                    float diagonal_shift, float* out, std::int64_t ld_out, double* sums) {
   __shared__ T tile[tile_order][tile_order + 1];
   __shared__ double scales[2][tile_order];  // elements of `scale` for the tile's rows and for its columns
   if (blockIdx.y > blockIdx.x) return;
@@ -57,7 +59,8 @@ __global__ void __launch_bounds__(256)
     const int i = (y == 0 ? first_row : first_column) + x;
     scales[y][x] = i < n ? scale[i] : 1.0;
   }
-  // Threads with neighbouring x access neighbouring elements of a column in memory.
+  // Threads with neighbouring x access neighbouring elements of a column in memory. tile[r][c] is element
+  // (r, c) of the tile in the lower triangle, also if the upper triangle is stored.
 #pragma unroll
   for (int k = y; k < tile_order; k += step) {
     const int r = upper ? k : x, c = upper ? x : k;
@@ -81,11 +84,12 @@ __global__ void __launch_bounds__(256)
     float value = i == j ? 1.0f : 0.0f;
     if (i < n) {
       value = static_cast<float>(static_cast<double>(tile[x][k]) * scales[0][x] * scales[1][k]);
-      if (i == j) value += shift;
+      if (i == j) value += diagonal_shift;
     }
     out[i + j * ld_out] = value;
   }
-  // Four threads sum up a row or a column of the tile. A column of the tile is a row of the mirror image.
+  // Four threads add up one `line`: a row of the tile (threads 0 to 127), or a column, which is a row of the
+  // mirror image.
   const bool by_row = threadIdx.x < 4 * tile_order;
   const int line = static_cast<int>(threadIdx.x) / 4 % tile_order;
   double sum = 0, squares = 0;
@@ -107,9 +111,9 @@ __global__ void __launch_bounds__(256)
   sums[index + ld_out * (ld_out / tile_order)] = squares;
 }
 
-/// Computes, from the sums of scale_symmetric, the largest row sum of |A| and the largest row sum of squares
-/// of R A C without the diagonal. A thread block processes 32 rows; each warp adds up an eighth of their
-/// sums.
+/// Computes from the sums of scale_symmetric two maxima over all rows: the norm of A (the largest row sum of
+/// |A|), and the largest row sum of squares of R A C without the diagonal. A thread block processes 32 rows;
+/// each of its eight warps adds up every eighth column of `sums`.
 static __global__ void __launch_bounds__(block_threads)
     largest_sums(const double* sums, std::int64_t ld, int n, const double* scale,
                  MatrixMeasurements* result) {
@@ -134,7 +138,7 @@ static __global__ void __launch_bounds__(block_threads)
   }
   const double factor = row < n ? scale[row] : 0.0;
   atomic_max_of_warp(&result->norm_of_a, sum);
-  atomic_max_of_warp(&result->off_diagonal, squares * factor * factor);
+  atomic_max_of_warp(&result->off_diagonal_squares, squares * factor * factor);
 }
 
 /// The Cholesky factors of R A C, with which GmresSolver (gesv/mixed_refinement.cuh) preconditions GMRES.
@@ -142,8 +146,10 @@ template <class T>
 class CholeskyFactors {
  public:
   static constexpr bool has_unit_diagonal = false;
-  static constexpr bool symmetric = true;   ///< A is symmetric
-  static constexpr int max_iterations = 4;  ///< refinement stops if it expects to need more iterations
+  static constexpr bool symmetric = true;  ///< A is symmetric
+  /// Refinement stops without an answer if it expects to need more than this number + 10 iterations in a
+  /// cycle (is_hopeless in gesv/gmres_cycle.hpp).
+  static constexpr int max_iterations = 4;
   static std::int64_t leading_dimension(std::int64_t n) { return gaussweep::tiles::round_up_to_tiles(n); }
 
   /// @param uplo the stored triangle of A
@@ -167,27 +173,27 @@ class CholeskyFactors {
     Context& context = s.context;
     context.stage("scale");
     context.device.fill(s.measurements, 0, sizeof(MatrixMeasurements));
-    simt::launch(context, scale_by_diagonal<T>, dim3(s.blocks), dim3(block_threads), 0, s.a.data, s.a.ld, s.n,
-                 s.row_scale, s.column_scale, s.measurements);
+    simt::launch(context, scale_by_diagonal<T>, dim3(s.row_blocks), dim3(block_threads), 0, s.a.data, s.a.ld,
+                 s.n, s.row_scale, s.column_scale, s.measurements);
     s.factor_sample(s.a.data, s.a.ld, upper() ? StoredPart::upper : StoredPart::lower, s.row_scale,
-                    low_pivot);
+                    log2_low_pivot);
     measured = s.read();
     if (!s.has_few_low_pivots(measured)) return false;
     context.stage("scale");
     const auto tiles_down = static_cast<unsigned>(s.ld / tile_order);
-    double* const sums = s.double_factors;  // unused until the factors are converted to double
+    double* const sums = s.double_factors;  // this memory is unused until the factors are converted to double
     simt::launch(context, scale_symmetric<T>, dim3(tiles_down, tiles_down), dim3(256), 0, s.a.data, s.a.ld,
                  s.n, upper(), mirrored_, s.row_scale, diagonal_shift, s.float_factors, s.ld, sums);
     simt::launch(context, largest_sums, dim3(tiles_down), dim3(block_threads), 0, sums, s.ld, s.n,
                  s.row_scale, s.measurements);
     measured = s.read();
-    measured.min_row_scale = 1 / value_of(measured.max_inverse_column_scale);
+    measured.min_row_scale = 1 / double_from_bits(measured.max_inverse_column_scale);  // R = C
     if (!s.is_in_range(measured)) return false;
     context.device.fill(info_, 0, sizeof(int));
-    // If R A C is close to its diagonal, the products in its updates are small, and their factors may be
-    // rounded to FP16.
+    // If R A C is close to its diagonal, the products P P^T that the trailing updates subtract are small. P
+    // may then be rounded to one FP16 number per element, the high part (SplitUpdates).
     const bool high_only =
-        value_of(measured.off_diagonal) <= small_updates && measured.smallest_sampled > 0.5;
+        double_from_bits(measured.off_diagonal_squares) <= small_updates && measured.smallest_sampled > 0.5;
     tiles::SplitUpdates updates(context, s.n, memory_, high_only);
     tiles::RecursiveCholesky<float, tiles::SplitUpdates> cholesky(context, definite::padded_shape(s.n),
                                                                   s.float_factors, s.ld, info_, memory_,
@@ -197,10 +203,10 @@ class CholeskyFactors {
     return failed_column() == 0;
   }
 
-  /// Returns the row permutation: null, because Cholesky exchanges no rows.
-  const int* rows() const { return nullptr; }
+  /// Returns null: Cholesky exchanges no rows.
+  const int* row_permutation() const { return nullptr; }
 
-  /// Replaces z by the solution of L L^T x = z.
+  /// Replaces z by the solution x of L L^T x = z.
   template <class FactorElement>
   void solve(const FactorElement* factors, FactorElement* z, std::int64_t nrhs) {
     solve_cholesky(system_.context, system_.n, nrhs, factors, system_.ld, z, system_.ld, system_.solve_memory,
@@ -208,9 +214,9 @@ class CholeskyFactors {
   }
 
  private:
-  /// Returns false if a pivot of the first `columns` columns was not positive. Reads `info_` only once per n
-  /// / 8 columns, because each time the host waits for the device. Does not read it after 5/8 of the columns,
-  /// because then stopping would save little work.
+  /// Returns false if a pivot of the first `columns` columns is known not to be positive. Checks only once
+  /// per n / 8 columns, because the host waits for the device to read `info_`. Does not check after 5/8 of
+  /// the columns, because then stopping would save little work.
   bool has_positive_pivots(int columns) {
     if (columns < next_check_ || 8 * columns > 5 * system_.n) return true;
     next_check_ += system_.n / 8;
@@ -225,15 +231,15 @@ class CholeskyFactors {
 
   static constexpr float diagonal_shift = 0x1p-20f;  ///< added to the diagonal of R A C
   static constexpr double small_updates =
-      0x1p-8;                              ///< limit of MatrixMeasurements::off_diagonal for updates in FP16
-  static constexpr double low_pivot = -6;  ///< pivots of the sample below 2^low_pivot count as low
+      0x1p-8;  ///< limit of MatrixMeasurements::off_diagonal_squares for updates in FP16
+  static constexpr double log2_low_pivot = -6;  ///< pivots of the sample below 2^log2_low_pivot count as low
 
   System<T> system_;
   Uplo uplo_;
   bool mirrored_;
   Workspace& memory_;
-  int* info_;
-  int next_check_;  ///< number of factored columns from which has_positive_pivots reads info_
+  int* info_;       ///< on the device: the first column, from 1, whose pivot is not positive, or 0
+  int next_check_;  ///< number of factored columns at which has_positive_pivots reads info_ again
 };
 
 }  // namespace gaussweep::cuda::mixed

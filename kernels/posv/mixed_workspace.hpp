@@ -42,16 +42,16 @@ inline double refined_ms(double n, std::int64_t nrhs) {
   const double k = n / 1000;
   const auto count = static_cast<double>(nrhs);
   // Groups of max_rhs_per_group right-hand sides are refined one after another. An incomplete last group
-  // takes longer than a complete one, because cuBLAS is slower for it.
-  const double last_group = nrhs % mixed::max_rhs_per_group == 0 ? 0
-                            : nrhs < mixed::max_rhs_per_group    ? 1
-                                                                 : 1.1;
-  const double groups = static_cast<double>(nrhs / mixed::max_rhs_per_group) + last_group;
-  const double factor = 0.0205 * k * k + 0.094 * k + 0.67;
-  if (nrhs == 1) return factor + 0.0135 * k * k + 0.0134 * k;
-  if (nrhs <= 8) return factor + 0.0176 * k * k + 0.0151 * count * k;
-  if (nrhs < mixed::min_rhs_for_products) return factor + (0.03 + 0.0006 * count) * k * k;
-  return factor + groups * (0.0351 * k * k + 0.0712 * k + 1.15) + 0.0022 * count * k;
+  // after complete ones takes 1.1 times as long as they do, because cuBLAS is slower for it.
+  const double last_group_weight = nrhs % mixed::max_rhs_per_group == 0 ? 0
+                                   : nrhs < mixed::max_rhs_per_group    ? 1
+                                                                        : 1.1;
+  const double groups = static_cast<double>(nrhs / mixed::max_rhs_per_group) + last_group_weight;
+  const double factor_ms = 0.0205 * k * k + 0.094 * k + 0.67;
+  if (nrhs == 1) return factor_ms + 0.0135 * k * k + 0.0134 * k;
+  if (nrhs <= 8) return factor_ms + 0.0176 * k * k + 0.0151 * count * k;
+  if (nrhs < mixed::min_rhs_for_products) return factor_ms + (0.03 + 0.0006 * count) * k * k;
+  return factor_ms + groups * (0.0351 * k * k + 0.0712 * k + 1.15) + 0.0022 * count * k;
 }
 
 /// Returns true if posv/mixed_gmres tries a factor in float.
@@ -59,7 +59,7 @@ inline double refined_ms(double n, std::int64_t nrhs) {
 inline bool tries_float_factors(std::int64_t n, std::int64_t nrhs, std::int64_t float_from) {
   if (float_from > 0) return n >= float_from;
   const auto order = static_cast<double>(n);
-  return refined_ms(order, nrhs) < mixed::margin * direct_ms(order, nrhs);
+  return refined_ms(order, nrhs) < mixed::max_time_ratio * direct_ms(order, nrhs);
 }
 
 /// Returns the bytes of workspace of posv/mixed_gmres.
