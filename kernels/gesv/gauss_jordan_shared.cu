@@ -22,7 +22,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Runs one iteration of one system. Each thread block updates one tile x tile submatrix.
+/// Subtracts the pivot row from the other rows in one iteration. Each thread block updates one tile x tile
+/// submatrix.
 template <class T, int tile>
 __global__ void __launch_bounds__(tile* tile) eliminate_from_shared(Elimination<T> e) {
   __shared__ T multipliers[tile];
@@ -71,14 +72,16 @@ __global__ void solve_systems(MatrixView<T> a, Shape shape, bool full, int* info
     for (int i = thread; i < n; i += threads) multipliers[i] = row(i)[k] / pivot_row[k];
     __syncthreads();
     const int begin = full ? 0 : k + 1, width = columns - begin;
-    for (int e = thread; e < n * width; e += threads) {
-      const int i = e / width, j = begin + e % width;
+    for (int number = thread; number < n * width; number += threads) {
+      const int i = number / width, j = begin + number % width;
       T& element = row(i)[j];
       if (i != k) element = j == k ? T(0) : std::fma(-multipliers[i], pivot_row[j], element);
     }
     __syncthreads();
   }
-  for (int e = thread; e < n * (columns - n); e += threads) row(e % n)[n + e / n] /= row(e % n)[e % n];
+  // Divides the right-hand sides by the diagonal.
+  for (int number = thread; number < n * (columns - n); number += threads)
+    row(number % n)[n + number / n] /= row(number % n)[number % n];
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 /// host, which finds the pivot. The device exchanges the rows, computes the multipliers and subtracts the
 /// pivot row from all other rows. At the end the right-hand sides are divided by the diagonal.
 ///
-/// The paper launches a thread per element of the whole matrix in every iteration (parameter `grid`: full).
-/// All threads compute, even left of the pivot, where the pivot row is zero. With `grid`: shrinking, columns
-/// 0 to k have no threads and keep their values. The answers of both grids have the same bits: in columns 0
-/// to k - 1 the full grid only subtracts zeros, and in column k only the diagonal element is used later.
+/// The paper launches a thread per element of the whole matrix in every iteration (parameter `grid` = full).
+/// All threads compute, even left of the pivot, where the pivot row is zero. With `grid` = shrinking, columns
+/// 0 to k have no threads and keep their values. Both grids give the same bits: in columns 0 to k - 1 the
+/// full grid only subtracts zeros, and in column k only the diagonal element is used later.
 
 #include <cmath>
 #include <cstdint>
@@ -43,7 +43,8 @@ __global__ void switch_rows(MatrixView<T> a, std::int64_t row_a, std::int64_t ro
   a.data[row_b * a.ld + j] = saved;
 }
 
-/// Computes multipliers[i] = a(i, k) / a(k, k), one thread per row.
+/// Computes multipliers[i] = a(i, k) / a(k, k), one thread per row. The multiplier of row k itself is not
+/// used.
 template <class T>
 __global__ void find_multipliers(MatrixView<T> a, std::int64_t k, T* multipliers) {
   const std::int64_t i = global_thread_index();

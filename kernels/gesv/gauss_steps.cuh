@@ -3,12 +3,13 @@
 /// Linear Equations With the GPU Architecture", TU Wien 2017, sections 4.3.1 and 4.3.2.
 ///
 /// The matrix is [A | B], row-major, n x columns with columns = n + nrhs. The elimination runs in stages, one
-/// launch each. In a stage with p blocks, block s eliminates stripe s: the rows s, s + p, s + 2 p, …. The
-/// last stage has one block.
+/// launch each. In a stage with p blocks, block s eliminates stripe s: the rows s, s + p, s + 2 p, …. Blocks
+/// therefore work on disjoint rows and need not wait for each other. Each later stage has fewer blocks. The
+/// last stage has one block, whose stripe is the whole matrix; it makes A upper triangular.
 ///
-/// The multiplier (factor) of a row is the row's element below the pivot, because the pivot row is divided by
-/// the pivot. Each subtracted product is one fma, so that the CPU and the GPU give the same bits. An
-/// eliminated element is exactly 0, and later stages recognise it by a comparison with 0.
+/// The multiplier (factor) of a row is the row's element in the pivot column, because the pivot row is
+/// divided by the pivot. Each subtracted product is one fma, so that the CPU and the GPU give the same bits.
+/// An eliminated element is exactly 0, and later stages recognise it by a comparison with 0.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,8 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
-/// The consequence of a multiplier of exactly 0 while one pivot row eliminates its stripe.
+/// The consequence of a multiplier of exactly 0 while one pivot row is subtracted from the rows of its
+/// stripe.
 enum class ZeroMultiplier {
   skips_row,   ///< the row needs no update; the rows below it may need one
   ends_stripe  ///< an earlier stage has eliminated this column in this and in all later rows of the stripe
@@ -37,9 +39,9 @@ __device__ inline void atomic_min_nonzero(int* info, int value) {
 }
 
 /// The addresses of two ints: the row (from 1) of the first zero pivot in the previous stage, and the same
-/// for the current stage. The int is 0 if no pivot was 0. The blocks of a stage do not communicate, so every
-/// block runs until its stripe ends or until one of its pivots is 0. After a failed stage, the later stages
-/// do nothing.
+/// for the current stage. The int is 0 if no pivot was 0. A stage fails if a pivot is 0. Its blocks do not
+/// communicate: every block runs until its stripe ends or until one of its own pivots is 0. After a failed
+/// stage, the later stages do nothing.
 struct StageInfo {
   const int* previous;  ///< null in the first stage
   int* current;         ///< *current is 0 before the stage
@@ -163,7 +165,7 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroM
 
 /// Calls stage(blocks, info) for each stage, with `max_blocks` blocks, then next(max_blocks) blocks, …, down
 /// to one block. The stages write the rows of zero pivots alternately to one int of the workspace and to
-/// *op.info. The last stage writes to *op.info.
+/// *op.info, because a stage reads the int of the previous stage. The last stage writes to *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare_info = op.workspace.template take<int>(1);
@@ -178,7 +180,7 @@ void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, St
   }
 }
 
-/// The functions `next` of run_stages. halved() rounds up.
+/// The functions that run_stages takes as `next`. halved() rounds up.
 inline int halved(int blocks) {
   return (blocks + 1) / 2;
 }

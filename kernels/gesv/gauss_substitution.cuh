@@ -47,13 +47,13 @@ __global__ void substitute_by_reduction(const T* a, std::int64_t ld, Shape shape
   // No thread writes info during this kernel, so all threads read the same value.
   if (*info != 0) return;
   const int threads = static_cast<int>(blockDim.x);
-  const int last = n - threads + static_cast<int>(threadIdx.x);
+  const int last_column = n - threads + static_cast<int>(threadIdx.x);  // of the thread
   for (int row_index = n - 1; row_index >= 0; --row_index) {
     const T* row = a + row_index * ld;
     for (int r = 0; r < nrhs; ++r) {
       T* solution = x + static_cast<std::int64_t>(r) * n;
       T sum = 0;
-      for (int j = last; j > row_index; j -= threads) sum = std::fma(row[j], solution[j], sum);
+      for (int j = last_column; j > row_index; j -= threads) sum = std::fma(row[j], solution[j], sum);
       reduce_in_block(partial_sums, sum);
       if (threadIdx.x == 0) solution[row_index] = row[first_rhs + r] - partial_sums[0];
       __syncthreads();
@@ -68,8 +68,9 @@ constexpr int timed_out = -1;  ///< info after a timeout
 /// within milliseconds.
 constexpr std::int64_t max_flag_polls = std::int64_t{1} << 26;
 
-/// Waits until unknown `lowest` is solved; all unknowns with larger indices are then solved, too. One thread
-/// per block calls this. Returns false if this wait or another block's wait timed out; *info is then not 0.
+/// Waits until unknown `lowest` is solved. Unknowns are solved from the last to the first, so that all
+/// unknowns with larger indices are then solved, too. One thread per block calls this. Returns false if this
+/// wait or another block's wait timed out; *info is then not 0.
 /// @pre the unknowns from `known_from` on are solved
 __device__ inline bool wait_until_solved(const int* solved, int known_from, int lowest, int* info,
                                          std::int64_t max_polls) {
@@ -81,7 +82,7 @@ __device__ inline bool wait_until_solved(const int* solved, int known_from, int 
       const int previous_highest = highest_unsolved;
       while (highest_unsolved >= lowest && simt::load_volatile(solved + highest_unsolved) != 0)
         --highest_unsolved;
-      if (highest_unsolved == previous_highest) {
+      if (highest_unsolved == previous_highest) {  // no progress since the last timeout check
         atomicCAS(info, 0, timed_out);
         return false;
       }
@@ -171,10 +172,10 @@ __device__ inline bool wait_for_lock(int* lock, int* info, std::int64_t max_poll
 
 /// Solves with the pipeline of the thesis: block b solves the b-th contiguous range of n / gridDim.x rows,
 /// counted from the last row up; the last block also solves the remainder. Every thread of every block except
-/// the first polls the lock of each unknown that it reads, even if its own block solved the unknown. If
-/// waiting blocks occupy all multiprocessors and the block that they wait for cannot start, they deadlock and
-/// then time out. Unlike the thesis's code, this kernel makes x visible to other blocks before the lock
-/// opens, and reads x past the L1 cache. Answers would be wrong without both.
+/// the first polls the lock of each unknown that it reads, even if its own block solved the unknown. The GPU
+/// may start blocks in any order. If waiting blocks occupy all multiprocessors and the block that they wait
+/// for cannot start, they deadlock and then time out. Unlike the thesis's code, this kernel makes x visible
+/// to other blocks before the lock opens, and reads x past the L1 cache. Answers would be wrong without both.
 /// @pre locks[j * lock_spacing] is 0 (closed) for all unknowns j
 template <class T>
 __global__ void substitute_behind_locks(const T* a, std::int64_t ld, int n, int nrhs, T* x, int* locks,

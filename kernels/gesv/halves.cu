@@ -1,8 +1,8 @@
 /// gesv/halves: LU with partial pivoting in float, with large products on half-precision tensor cores; then
 /// both triangular solves in one launch.
 ///
-/// The factorisation, its parameters, its report and its buffers for products are those of getrf/halves (see
-/// there). Everything else is as in gesv/recursive.
+/// Products split each float into two FP16 numbers, the halves. The factorisation, its parameters, its report
+/// and its buffers for products are those of getrf/halves. Everything else is as in gesv/recursive.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/halves. With partial

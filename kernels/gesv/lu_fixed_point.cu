@@ -1,8 +1,9 @@
 /// gesv/lu_fixed_point: LU factorisation by fixed-point iteration, and two substitutions.
 ///
 /// L. Čejka, ČVUT 2022, sections 1.3 and 1.3.2: factors A = L U once by fixed-point iteration without
-/// pivoting (getrf/fixed_point_steps.cuh), with a unit diagonal in U; then solves L y = b and U x = y column
-/// by column, one block per right-hand side.
+/// pivoting (getrf/fixed_point_steps.cuh), with a unit diagonal in U. An iteration computes all elements of L
+/// and U by Crout's formulas from those of the previous iteration. The method then solves L y = b and U x = y
+/// column by column, one block per right-hand side.
 ///
 /// Layout: column-major; the answer replaces b. Cost: 2/3 n^3 operations per iteration, about 20 iterations
 /// for diagonally dominant A, 2 n at worst; 2 n^2 nrhs for the substitutions, with at most two barriers per

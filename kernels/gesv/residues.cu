@@ -1,8 +1,9 @@
 /// gesv/residues: LU with partial pivoting, with large products in integer arithmetic modulo small numbers;
 /// then both triangular solves in one launch.
 ///
-/// The factorisation, its parameters, its report and its buffers for products are those of getrf/residues
-/// (see there). Everything else is as in gesv/recursive.
+/// A product is computed modulo several small numbers (its residues) and reconstructed from them. The
+/// factorisation, its parameters, its report and its buffers for products are those of getrf/residues.
+/// Everything else is as in gesv/recursive.
 ///
 /// Error: |b - A x| is of the order n u |L| |U| |x| (u: unit roundoff; Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 9.4), plus the error of the products of getrf/residues. With

@@ -1,6 +1,6 @@
 #pragma once
-/// Preparation of [A | B] for the gesv/gauss_cyclic methods: adds rows to each other until A has no zeros,
-/// which does not change the solution.
+/// Preparation of [A | B] for the gesv/gauss_cyclic methods: adds multiples of rows to other rows until A has
+/// no zeros. This does not change the solution.
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations), describes this without an implementation. The
 /// row-cyclic methods need this preparation, because they treat a zero element as already eliminated. They
@@ -36,7 +36,7 @@ constexpr int max_doublings = 30;
 
 /// Processes the rows in one thread block, from the top. For each 0 in a row, finds the next row (cyclically)
 /// with a nonzero element in the same column. Adds ±2^d times that row, with the smallest d such that no
-/// nonzero element becomes 0. If the column has only zeros, or every factor cancels an element, stores
+/// nonzero element becomes 0. If the column has only zeros, or every factor makes a nonzero element 0, stores
 /// column + 1 in *info and returns.
 template <class T>
 __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int* info) {
@@ -46,18 +46,18 @@ __global__ void add_rows_at_zeros(T* a, std::int64_t ld, int n, int columns, int
     for (;;) {
       const int column = first_in_block(n, &shared_minimum, [=](int j) { return row[j] == T(0); });
       if (column == n) break;
-      const auto row_after = [=](int step) { return a + (i + 1 + step) % n * ld; };
-      const int step =
+      const auto row_after = [=](int skipped_rows) { return a + (i + 1 + skipped_rows) % n * ld; };
+      const int skipped_rows =
           first_in_block(n - 1, &shared_minimum, [=](int s) { return row_after(s)[column] != T(0); });
-      const T* added_row = row_after(step);
+      const T* added_row = row_after(skipped_rows);
       T factor = 1;
-      int tries = step == n - 1 ? 2 * max_doublings : 0;  // no tries if the whole column is 0
+      int tries = skipped_rows == n - 1 ? 2 * max_doublings : 0;  // no tries if the whole column is 0
       for (; tries < 2 * max_doublings; ++tries) {
         const int cancelled = first_in_block(n, &shared_minimum, [=](int j) {
           return row[j] != T(0) && std::fma(factor, added_row[j], row[j]) == T(0);
         });
         if (cancelled == n) break;
-        factor = factor > 0 ? -factor : -2 * factor;
+        factor = factor > 0 ? -factor : -2 * factor;  // 1, -1, 2, -2, 4, …
       }
       if (tries == 2 * max_doublings) {
         if (threadIdx.x == 0) atomicCAS(info, 0, column + 1);

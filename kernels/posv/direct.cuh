@@ -9,7 +9,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// Factors op.a and replaces the right-hand sides from index `first_rhs` on by their solutions.
-/// @param memory definite::direct_bytes bytes of workspace (mixed_workspace.hpp)
+/// @param memory definite::direct_bytes bytes of workspace (mixed_workspace.hpp). The solve takes as much of
+/// it as a solve with LU factors (solve_lu_workspace)
 template <class T>
 void solve_directly(Context& context, Operands<T>& op, std::int64_t first_rhs, Workspace& memory) {
   const std::int64_t n = op.shape.n;

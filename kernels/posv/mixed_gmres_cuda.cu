@@ -2,10 +2,10 @@
 ///
 /// A is scaled by powers of two to a diagonal of about 1 and factored in float by
 /// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh, which split each operand into
-/// two FP16 numbers. Operands are rounded to one FP16 number instead if two conditions hold. The off-diagonal
-/// elements of every row have a small sum of squares, and the pivots of a sample of 64 rows and columns are
-/// above 1/2. The Cholesky factor preconditions the GMRES of gesv/mixed_gmres in double
-/// (gesv/mixed_refinement.cuh). Up to 64 right-hand sides are refined together.
+/// two FP16 numbers. Operands are rounded to one FP16 number instead if R A C, the scaled matrix, is close to
+/// its diagonal: the off-diagonal elements of every row have a small sum of squares, and the pivots of a
+/// sample of 64 rows and columns are above 1/2. The Cholesky factor preconditions the GMRES of
+/// gesv/mixed_gmres in double (gesv/mixed_refinement.cuh). Up to 64 right-hand sides are refined together.
 ///
 /// The method falls back to posv/recursive in these cases:
 /// - n is less than the parameter `float_from`;
@@ -45,13 +45,13 @@ void posv_mixed_gmres(Context& context, Operands<T>& op, const Parameters& param
   auto* const memory = op.workspace.template take<std::byte>(static_cast<std::int64_t>(bytes));
   std::int64_t solved = 0;
   if (definite::tries_float_factors(op.shape.n, op.shape.nrhs, float_from)) {
-    Workspace arena(memory, bytes);
-    solved = mixed::refine<T, mixed::CholeskyFactors<T>>(context, op, arena, op.shape.uplo,
+    Workspace refinement_memory(memory, bytes);
+    solved = mixed::refine<T, mixed::CholeskyFactors<T>>(context, op, refinement_memory, op.shape.uplo,
                                                          /*mirrored=*/op.shape.nrhs > 1);
   }
   if (solved == op.shape.nrhs) return;
-  Workspace arena(memory, bytes);
-  solve_directly(context, op, solved, arena);
+  Workspace fallback_memory(memory, bytes);  // reuses the memory of refinement_memory
+  solve_directly(context, op, solved, fallback_memory);
 }
 
 GAUSSWEEP_INSTANTIATE(posv_mixed_gmres)
