@@ -1,7 +1,8 @@
 /// gesv/residues: LU with partial pivoting, with large products in integer arithmetic modulo small numbers;
 /// then both triangular solves in one launch.
 ///
-/// A product is computed modulo several small numbers (its residues) and reconstructed from them. The
+/// Products are computed *by residues*: as integer products modulo several 8-bit numbers, from which the
+/// result is reconstructed. The
 /// factorisation, its parameters, its report and its buffers for products are those of getrf/residues.
 /// Everything else is as in gesv/recursive.
 ///

@@ -85,7 +85,7 @@ void poinv_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   // The inversion reuses the factorisation's workspace: `parts` describes it before any memory is taken.
   std::vector<OperandPart<T>> parts = op.parts;
   const Parameters factorisation = inverse::cholesky_parameters(op.shape, parameters);
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::trailing_rows(factorisation))
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::max_rest_rows(factorisation))
       .factor();
   mirror_columns(context, Uplo::lower, blocks, parts);
   inverse::DistributedTriangle<T> p(context, blocks, inverse::panel_width(op.shape, parameters, blocks.width),

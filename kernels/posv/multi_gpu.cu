@@ -27,7 +27,7 @@ void posv_multi_gpu(Context& context, Operands<T>& op, const Parameters& paramet
   const ColumnBlocks blocks{op.shape.n, tiles::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
   MigratingColumns<T> columns(group, op.b, op.parts);
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::trailing_rows(parameters))
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::max_rest_rows(parameters))
       .factor(op.b);
   group.stage(blocks.gpus, "back_substitution");
   for (std::int64_t block = blocks.count() - 1; block >= 0; --block) {

@@ -41,7 +41,7 @@ class DistributedCholesky {
                       int* info, std::int64_t rest = 0)
       : panels_(context, blocks, parts, panel_bytes(blocks.n, blocks.width, sizeof(T))),
         blocks_(blocks),
-        panel_count_(panels_before(blocks, rest)),
+        panel_count_(distributed_panel_count(blocks, rest)),
         workspace_bytes_(in_place_bytes(blocks.n, sizeof(T))),
         info_(info) {
     for (OperandPart<T>& part : parts) {
@@ -50,8 +50,8 @@ class DistributedCholesky {
       saved_.push_back(part.workspace.template take<T>(saved_columns(blocks) * blocks.width));
     }
     if (panel_count_ == blocks.count()) return;
-    const std::int64_t order = trailing_order(blocks, rest);
-    trailing_ = parts.front().workspace.template take<T>(order * order);
+    const std::int64_t order = rest_order(blocks, rest);
+    rest_ = parts.front().workspace.template take<T>(order * order);
     rest_info_ = parts.front().workspace.template take<int>(1);
   }
 
@@ -85,7 +85,7 @@ class DistributedCholesky {
           collect(panels_.group().use_background(/*gpu=*/0, /*stream=*/1), info_of(/*gpu=*/0, block),
                   blocks_.begin(block));
         });
-    if (panel_count_ < blocks_.count()) factor_trailing(b);
+    if (panel_count_ < blocks_.count()) factor_rest(b);
     group.fork(blocks_.gpus);
     for (std::int64_t block = 0; block < blocks_.count(); ++block)
       copy_diagonal(block, saved(block), blocks_.width, diagonal(block), panels_.ld(blocks_.gpu_of(block)));
@@ -147,12 +147,12 @@ class DistributedCholesky {
   }
 
   /// Copies the rest of the matrix to the first GPU, factors it there, and copies it back.
-  void factor_trailing(const MatrixView<T>& b) {
+  void factor_rest(const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     Context& context = group.use(0);
     const std::int64_t first = blocks_.begin(panel_count_), order = round_up_to_tiles(blocks_.n - first);
     const auto at_diagonal = [&](std::int64_t block) {
-      return trailing_ + (blocks_.begin(block) - first) * (order + 1);
+      return rest_ + (blocks_.begin(block) - first) * (order + 1);
     };
     group.stage(blocks_.gpus, "transfer");
     for (std::int64_t block = panel_count_; block < blocks_.count(); ++block) {
@@ -166,10 +166,10 @@ class DistributedCholesky {
     context.device.fill(rest_info_, 0, sizeof(int));
     group.stage(blocks_.gpus, "panel");
     Workspace workspace(workspaces_.front(), workspace_bytes_);
-    RecursiveCholesky<T>(context, Shape{order, order, order}, trailing_, order, rest_info_, workspace)
+    RecursiveCholesky<T>(context, Shape{order, order, order}, rest_, order, rest_info_, workspace)
         .factor_columns(static_cast<int>(order));
     collect(context, rest_info_, first);
-    if (b.cols > 0) solve(context, trailing_, order, first, blocks_.n, b);
+    if (b.cols > 0) solve(context, rest_, order, first, blocks_.n, b);
     group.stage(blocks_.gpus, "transfer");
     for (std::int64_t block = panel_count_; block < blocks_.count(); ++block) {
       context.device.copy_2d(diagonal(block), bytes_of(panels_.ld(blocks_.gpu_of(block))), at_diagonal(block),
@@ -216,7 +216,7 @@ class DistributedCholesky {
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<T*> saved_;  ///< per GPU: memory for its diagonal blocks, side by side (see saved())
-  T* trailing_ = nullptr;  ///< memory of the first GPU for the rest of the matrix
+  T* rest_ = nullptr;      ///< memory of the first GPU for the rest of the matrix
   int* rest_info_ = nullptr;
   int* info_;
 };

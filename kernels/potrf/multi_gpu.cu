@@ -26,7 +26,7 @@ void potrf_multi_gpu(Context& context, Operands<T>& op, const Parameters& parame
   if (op.parts.empty()) return potrf_recursive(context, op, parameters);
   const ColumnBlocks blocks{op.shape.n, tiles::column_block(op.shape, parameters),
                             static_cast<int>(op.parts.size())};
-  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::trailing_rows(parameters))
+  tiles::DistributedCholesky<T>(context, blocks, op.parts, op.info, tiles::max_rest_rows(parameters))
       .factor();
 }
 

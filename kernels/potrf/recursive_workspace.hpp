@@ -64,17 +64,17 @@ inline constexpr auto solve_uses_one_gpu = uses_one_gpu<11264>;
 /// Returns the number of block columns that are factored as panels. The first GPU factors the remaining
 /// columns, the *rest*, alone in one launch. There is no rest if it would have less than two block columns.
 /// @param rest the maximum number of rows of the rest
-inline std::int64_t panels_before(const ColumnBlocks& blocks, std::int64_t rest) {
+inline std::int64_t distributed_panel_count(const ColumnBlocks& blocks, std::int64_t rest) {
   std::int64_t panels = 1;
   while (panels < blocks.count() && blocks.n - blocks.begin(panels) > rest) ++panels;
   return panels + 1 < blocks.count() ? panels : blocks.count();
 }
 /// Returns the order of the rest, in whole tiles; 0 if there is none.
-inline std::int64_t trailing_order(const ColumnBlocks& blocks, std::int64_t rest) {
-  return round_up_to_tiles(blocks.n - blocks.begin(panels_before(blocks, rest)));
+inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
+  return round_up_to_tiles(blocks.n - blocks.begin(distributed_panel_count(blocks, rest)));
 }
 /// Returns the maximum number of rows of the rest.
-inline std::int64_t trailing_rows(const Parameters& parameters) {
+inline std::int64_t max_rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
 }
@@ -103,10 +103,10 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
          sizeof(int);
 }
 /// Returns the bytes of a copy of the rest and of its info.
-inline std::size_t trailing_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
-                                  std::size_t element_bytes) {
+inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
+                              std::size_t element_bytes) {
   if (parameters.all().count("rest") == 0) return 0;
-  const std::int64_t order = trailing_order(blocks, trailing_rows(parameters));
+  const std::int64_t order = rest_order(blocks, max_rest_rows(parameters));
   return aligned_workspace_bytes(order * order, element_bytes) + aligned_workspace_bytes(1, sizeof(int));
 }
 /// Returns the number of columns whose diagonal blocks a GPU saves: all columns of the first GPU, which has
@@ -125,7 +125,7 @@ inline std::size_t multi_gpu_bytes(const Shape& shape, const Parameters& paramet
   return 2 * aligned_workspace_bytes(static_cast<std::int64_t>(panel), 1) +
          in_place_bytes(shape.n, element_bytes) +
          aligned_workspace_bytes(saved_columns(blocks) * blocks.width, element_bytes) +
-         trailing_bytes(blocks, parameters, element_bytes);
+         rest_bytes(blocks, parameters, element_bytes);
 }
 
 /// Returns the maximum number of columns of P that are converted to FP16 together, for an update C -= P P^T

@@ -4,10 +4,12 @@
 ///
 /// A tile has 64 x 64 elements. The launch factors `columns` tile columns, each from its diagonal tile down
 /// to tile row `rows` - 1 (rows >= columns). Below, i and j count tile rows and columns. A *group* is 8
-/// adjacent tile columns. The product of a group is L L^T with the k range of these columns.
+/// adjacent tile columns. The product of a group is the part of L L^T whose k range is these columns; a
+/// right-looking factorisation subtracts it from the trailing tiles.
 ///
 /// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
-/// earlier tickets. Any number of resident thread blocks therefore makes progress. A tile's state is a 32-bit
+/// earlier tickets. Any number of resident thread blocks therefore makes progress without deadlock. A tile's
+/// state is a 32-bit
 /// flag in global memory. It is the number of groups whose products have been subtracted from the tile, or
 /// `finished` when the tile belongs to L. A task multiplies operand tiles as soon as they are finished. Tasks
 /// are of three kinds:
@@ -15,9 +17,10 @@
 ///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) the products of earlier columns, except those that
 ///               update tasks subtract. Solves for L(j, j - 1), while another thread block still computes the
 ///               last columns of L(j - 1, j - 1). Subtracts L(j, j - 1) L(j, j - 1)^T from A(j, j) and
-///               factors A(j, j). The diagonal tasks are the critical path.
+///               factors A(j, j). One task does all this, because the diagonal tasks are the critical path.
 ///   panel i, j  Subtracts the same products as a diagonal task, but from A(i, j) and A(i + 1, j). Solves for
-///               L(i, j) and L(i + 1, j) with inverses of the 8 x 8 diagonal tiles of L(j, j).
+///               L(i, j) and L(i + 1, j) with inverses of the 8 x 8 diagonal tiles of L(j, j), which the
+///               diagonal task sends through the tile's mailbox (tile_factor.cuh).
 ///   update i, j Subtracts the product of one group from rows i and i + 1 of columns j and j + 1. An update
 ///               may be deferred (next paragraph). It then subtracts the products of up to `GroupsPerUpdate`
 ///               groups.
@@ -33,14 +36,15 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Runs the current task. `kind` is a template argument so that each body is specialised.
+/// Runs the current task, which is in shared memory. `kind` is a template argument so that each body is
+/// specialised.
 template <class T, int GroupsPerUpdate, TaskKind kind>
 __device__ GAUSSWEEP_NOINLINE void run_task_function();
 
 /// Takes the next task. The function is not inlined, because its variables would occupy registers that the
 /// tasks need.
 template <class T, int GroupsPerUpdate>
-__device__ GAUSSWEEP_NOINLINE TaskKind next_task();
+__device__ GAUSSWEEP_NOINLINE TaskKind take_task_function();
 
 /// The work of one thread block: takes tasks and runs them. The file comment describes the tasks.
 template <class T, int GroupsPerUpdate>
@@ -54,26 +58,26 @@ class TaskExecutor {
     if (thread() == 0) memory_.schedule = {arguments_.rows, arguments_.columns, arguments_.tail_rows};
     if (thread() < 2) memory_.finished_warps[thread()] = 0;
     for (;;) {
-      const TaskKind kind = next_kind();
+      const TaskKind kind = call_take_task();
       if (kind == TaskKind::none) return;
       if (kind == TaskKind::diagonal) {
-        run_task_function<TaskKind::diagonal>();
+        call_run_task<TaskKind::diagonal>();
       } else if (kind == TaskKind::panel) {
-        run_task_function<TaskKind::panel>();
+        call_run_task<TaskKind::panel>();
       } else {
-        run_task_function<TaskKind::update>();
+        call_run_task<TaskKind::update>();
       }
     }
   }
-  /// Takes the next ticket and stores its task in shared memory. Waits until all earlier updates of the tiles
-  /// that the task changes are complete.
-  __device__ __forceinline__ TaskKind next() {
+  /// Takes the next ticket, stores its task in shared memory, and waits until the task can start
+  /// (can_start()).
+  __device__ __forceinline__ TaskKind take_task() {
     if (warp() == 0) {
       if (thread() == 0) {
         memory_.task = memory_.schedule.task(atomicAdd(global(arguments_.ticket), 1u) + 1);
       }
       __syncwarp();
-      if (memory_.task.kind != TaskKind::none) await_result(memory_.task);
+      if (memory_.task.kind != TaskKind::none) await_start(memory_.task);
     }
     __syncthreads();
     return memory_.task.kind;
@@ -92,8 +96,8 @@ class TaskExecutor {
   }
 
   /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
-  /// factorisation has timed out. A time-out sets info to -1. The flag of other waits is read only in every
-  /// 1024th poll.
+  /// factorisation has timed out. A time-out sets info to -1 and clears the flag `timed_out`, on which other
+  /// waits end. They read the flag only in every 1024th poll.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);
@@ -105,17 +109,18 @@ class TaskExecutor {
   }
 
  private:
-  /// Takes the next task. In double, next() and the tasks are separate functions: one inlined function would
-  /// spill registers in its loops.
-  __device__ __forceinline__ TaskKind next_kind() {
+  /// Calls take_task(), directly or through take_task_function(). In double, take_task() and the tasks are
+  /// separate functions: one inlined function would spill registers in its loops.
+  __device__ __forceinline__ TaskKind call_take_task() {
     if constexpr (sizeof(T) == sizeof(double)) {
-      return next_task<T, GroupsPerUpdate>();
+      return take_task_function<T, GroupsPerUpdate>();
     } else {
-      return next();
+      return take_task();
     }
   }
+  /// Calls run_task(), directly or through tiles::run_task_function(), for the same reason.
   template <TaskKind kind>
-  __device__ __forceinline__ void run_task_function() {
+  __device__ __forceinline__ void call_run_task() {
     if constexpr (sizeof(T) == sizeof(double)) {
       tiles::run_task_function<T, GroupsPerUpdate, kind>();
     } else {
@@ -126,9 +131,9 @@ class TaskExecutor {
   __device__ static int warp() { return thread() / 32; }
   __device__ static int lane() { return thread() % 32; }
 
-  /// Returns the first tile column whose operand tiles may be unfinished when the products begin (ReadyTiles
-  /// polls them). In an update with several groups, it is the first column of the last group, because
-  /// is_result_ready() tests the other groups.
+  /// Returns the first tile column whose operand tiles may be unfinished when the task starts. ReadyTiles
+  /// polls the operands from this column on. In an update with several groups, it is the first column of the
+  /// last group, because can_start() waits for the other groups.
   __device__ static int first_polled_column(const Task& task) {
     return task.kind == TaskKind::update && task.k_end - task.k_begin > group_columns
                ? task.k_end - group_columns
@@ -141,6 +146,8 @@ class TaskExecutor {
   __device__ const unsigned* operand_state(const Task& task, int column) const {
     if (column >= task.k_end) return nullptr;
     const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
+    // The product is A B^T: the tile rows of B are the tile columns of the changed tiles. Numbers 0 and 2 of
+    // the changed tiles are in their first and second column.
     const int row =
         lane() % 4 < 2 ? task_tiles.row_of(lane() % 2) : task_tiles.column_of(lane() % 4 - 2 == 0 ? 0 : 2);
     return arguments_.state(row, column);
@@ -150,8 +157,9 @@ class TaskExecutor {
   }
 
   /// Tracks which operand tiles of a product are ready (finished, so that they may be read), one group
-  /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: four operand
-  /// tiles (operand_state) in 8 columns. A parameter `tile_column` is counted from task.k_begin.
+  /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: lane / 4
+  /// selects one of 8 columns, and lane % 4 one of its four operand tiles (operand_state). A parameter
+  /// `tile_column` is counted from task.k_begin.
   class ReadyTiles {
    public:
     /// @param ready_mask the ready tiles of the first polled group, one bit per lane
@@ -182,9 +190,10 @@ class TaskExecutor {
       ready_mask_ = executor_.memory_.ready_masks[3];
       advance();
     }
-    /// Called once per k slice p. Polls if `polls` is true, i.e. if copies of later slices have not started
-    /// yet. Passes the mask of ready tiles to all threads. Contains a barrier of the thread block.
-    __device__ void poll_for_slice(int p, bool polls) {
+    /// Called once per k slice p. Polls if `polls` is true, i.e. if copies of later slices have yet to be
+    /// started.
+    Passes the mask of ready tiles to all threads.Contains a barrier of the thread block.__device__ void
+    poll_for_slice(int p, bool polls) {
       if (all_are_ready()) return __syncthreads();
       unsigned& ready_word = executor_.memory_.ready_masks[p % 2];
       if (warp() == 0) {
@@ -215,21 +224,21 @@ class TaskExecutor {
     int columns_left_;   ///< number of columns after the polled group
   };
 
-  /// Waits, in the first warp, until all earlier updates of the task's tiles are complete. Also polls the
-  /// operands; the resulting mask is the start value of ReadyTiles.
-  __device__ void await_result(const Task& task) const {
+  /// Waits, in the first warp, until the task can start. Also polls the operands; the resulting mask is the
+  /// start value of ReadyTiles in add_products().
+  __device__ void await_start(const Task& task) const {
     ReadyTiles ready_tiles(*this, task, /*ready_mask=*/0);
     for (int polls = 0;; ++polls) {
-      const bool ready = is_result_ready(task);
-      const unsigned open = ready_tiles.poll();
-      if (lane() == 0) memory_.ready_masks[2] = open;
+      const bool ready = can_start(task);
+      const unsigned ready_operands = ready_tiles.poll();
+      if (lane() == 0) memory_.ready_masks[2] = ready_operands;
       if (ready || times_out(polls)) return;
     }
   }
   /// Returns true to all lanes of a warp if all earlier updates of the task's tiles are complete and the
   /// operands left of first_polled_column() are finished. Stored states are smaller by 1
-  /// (LaunchArguments::states).
-  __device__ bool is_result_ready(const Task& task) const {
+  /// (LaunchArguments::states); adding 1 makes the initial state, with all bits set, 0.
+  __device__ bool can_start(const Task& task) const {
     const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     const unsigned required = static_cast<unsigned>(task.k_begin / group_columns);
     bool ready =
@@ -257,20 +266,21 @@ class TaskExecutor {
     return {*this, arguments_.mailbox(j), memory_.triangle(), memory_.inverses()};
   }
 
-  /// Computes the sum of a task's products, and subtracts a Rows x Columns part C of the matrix from the sum.
-  /// C is loaded to registers first but subtracted last. C may be far larger than the products, and a sum
-  /// that begins with C would round each product to C's magnitude. Callers negate the result.
+  /// Computes the sum of a task's products minus C, the Rows x Columns part of the matrix that the task
+  /// changes. C is loaded to registers first but subtracted last. C may be far larger than the products, and
+  /// a sum that begins with C would round each product to C's magnitude. Callers negate the result. If the
+  /// task has only one row or column of tiles, the second half of the product repeats the first.
   template <int Rows, int Columns, int SquaresDown>
   __device__ __forceinline__ void compute_sum_minus_c(TileProduct<T, Rows, Columns, SquaresDown>& product,
                                                       const Task& task, const TaskTiles& task_tiles) {
-    const int rows = task_tiles.second_row == task_tiles.row ? tile_order : 2 * tile_order;
-    const int columns = task_tiles.second_column == task_tiles.column ? tile_order : 2 * tile_order;
+    const int stored_rows = task_tiles.second_row == task_tiles.row ? tile_order : 2 * tile_order;
+    const int stored_columns = task_tiles.second_column == task_tiles.column ? tile_order : 2 * tile_order;
     const T* const c = arguments_.tile(task_tiles.row, task_tiles.column);
     T c_elements[2 * product.pairs];
     int e = 0;
     product.for_pairs([&](int row, int column, T&, T&) {
-      load_two(c + (row < rows ? row : row - tile_order) +
-                   (column < columns ? column : column - tile_order) * arguments_.ld,
+      load_two(c + (row < stored_rows ? row : row - tile_order) +
+                   (column < stored_columns ? column : column - tile_order) * arguments_.ld,
                c_elements[e], c_elements[e + 1]);
       e += 2;
     });
@@ -298,7 +308,7 @@ class TaskExecutor {
   __device__ __forceinline__ void update(const Task& task) {
     const TaskTiles task_tiles(task, arguments_.rows, arguments_.columns);
     TileProduct<T, 2 * tile_order, 2 * tile_order, 4> product;
-    add_products(product, task, task_tiles, [&] { prefetch_result(task, task_tiles); });
+    add_products(product, task, task_tiles, [&] { prefetch_changed_tiles(task, task_tiles); });
     if constexpr (sizeof(T) == sizeof(double)) {
       subtract_by_bulk_copies(product, task, task_tiles);
     } else {
@@ -311,9 +321,9 @@ class TaskExecutor {
       set_states(task, static_cast<unsigned>(task.k_end / group_columns) - 1);
     }
   }
-  /// Adds an update's negated sums to the matrix by bulk copies, and sets the tiles' states. Two warps
-  /// process each column of tiles; the other warps continue with the next task. The changed tiles of a column
-  /// are adjacent, so that one range of rows describes them.
+  /// Adds an update's negated sums to the matrix by bulk copies, and sets the tiles' states. Warps 2 and 3
+  /// process the first column of tiles, warps 6 and 7 the second one; the other warps continue with the next
+  /// task. The changed tiles of a column are adjacent, so that one range of rows describes them.
   template <class Product>
   __device__ __forceinline__ void subtract_by_bulk_copies(Product& product, const Task& task,
                                                           const TaskTiles& task_tiles) {
@@ -341,11 +351,12 @@ class TaskExecutor {
     __syncwarp();  // the lanes leave the task's function together
   }
   /// Prefetches to L2 the 2 x 2 tiles that an update changes, unless it does not change the last of them.
-  __device__ __forceinline__ void prefetch_result(const Task& task, const TaskTiles& task_tiles) {
+  __device__ __forceinline__ void prefetch_changed_tiles(const Task& task, const TaskTiles& task_tiles) {
     if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * tile_order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = arguments_.tile(task.i, task.j);
-    for (int k = thread(); k < lines * 2 * tile_order; k += threads) {
+    for (int k = thread(); k < lines * 2 * tile_order;
+         k += threads) {  // cache line k % lines of column k / lines
       prefetch(c + k % lines * (2 * tile_order / lines) + k / lines * arguments_.ld);
     }
   }
@@ -367,7 +378,7 @@ class TaskExecutor {
     GAUSSWEEP_ROLLED_IN_DOUBLE
     for (int m = 0; m < 8; ++m) {
       receiver.receive(m);
-      if (warp() * 16 < rows) {
+      if (warp() * 16 < rows) {  // a warp solves for 16 rows
         solver.solve(m, memory_.triangle(), memory_.inverses(),
                      [&](int row, int column, T value) { c[row + column * arguments_.ld] = value; });
       }
@@ -381,8 +392,8 @@ class TaskExecutor {
     TileProduct<T, tile_order, 2 * tile_order, 2> product;
     compute_sum_minus_c(product, task, task_tiles);
     // Element columns 0 to 63 of the product belong to A(j, j - 1), columns 64 to 127 to A(j, j). If j is 0,
-    // both halves are A(j, j).
-    const bool has_diagonal = product.warp_column() >= 2;
+    // both halves are A(j, j), and only the second one is used.
+    const bool owns_diagonal_tile = product.warp_column() >= 2;
     T* const triangle = memory_.triangle();
     if (j > 0) {
       constexpr int stride = stride_of<T>(tile_order);
@@ -391,23 +402,23 @@ class TaskExecutor {
       // A warp needs either its sums or the unsolved columns of its rows. Both use the same registers.
       RowSolver<T, stride> solver(solved, product.registers());
       const auto load_rows = [&] {
-        if (!has_diagonal) {
+        if (!owns_diagonal_tile) {
           product.for_pairs([&](int row, int column, T first, T second) {
             solved[column * stride + row] = -first;
             solved[column * stride + row + 1] = -second;
           });
         }
         __syncthreads();
-        if (!has_diagonal) solver.load();
+        if (!owns_diagonal_tile) solver.load();
       };
       const auto solve = [&](int m) {
-        if (has_diagonal) return;
+        if (owns_diagonal_tile) return;
         solver.solve(m, triangle, memory_.inverses(),
                      [&](int row, int column, T value) { c[row + column * arguments_.ld] = value; });
       };
-      // The warps of the diagonal tile multiply the solved columns by their transpose.
+      // The warps of the diagonal tile add the product of solved columns 8m to 8m + 7 and their transpose.
       const auto add_square = [&](int m) {
-        if (!has_diagonal) return;
+        if (!owns_diagonal_tile) return;
         const T* const columns = solved + 8 * m * stride;
         product.template add<stride, stride, 8>(columns, columns, product.warp_row() * 32,
                                                 product.warp_column() % 2 * 32, [] {});
@@ -425,7 +436,7 @@ class TaskExecutor {
       __syncthreads();
       add_square(7);
     }
-    if (has_diagonal) {
+    if (owns_diagonal_tile) {
       product.add_partial_sums();
       product.for_pairs([&](int row, int column, T first, T second) {
         T* const target = triangle + (column - tile_order) * triangle_stride + row;
@@ -462,10 +473,10 @@ __device__ GAUSSWEEP_NOINLINE void run_task_function() {
 }
 
 template <class T, int GroupsPerUpdate>
-__device__ GAUSSWEEP_NOINLINE TaskKind next_task() {
+__device__ GAUSSWEEP_NOINLINE TaskKind take_task_function() {
   SharedStorage<T, GroupsPerUpdate>& memory = *simt::dynamic_shared<SharedStorage<T, GroupsPerUpdate>>();
   const LaunchArguments<T> arguments = memory.arguments;
-  return TaskExecutor<T, GroupsPerUpdate>(arguments, memory).next();
+  return TaskExecutor<T, GroupsPerUpdate>(arguments, memory).take_task();
 }
 
 /// Factors the columns of one launch (see the top of this file).
