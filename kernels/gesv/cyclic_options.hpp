@@ -25,9 +25,9 @@ inline Substitution substitution(const Parameters& parameters) {
 /// aligns allocations to 256 bytes.
 constexpr std::int64_t lock_spacing = 64;
 
-/// Returns the number of ints in the back substitution's workspace: none for `reduction`, the locks for
-/// `pipelined_locks`. `pipelined` needs one flag per unknown, and the counter from which blocks take their
-/// positions in the pipeline.
+/// Returns the number of ints in the back substitution's workspace. `reduction` needs
+/// none, `pipelined_locks` the locks. `pipelined` needs one flag per unknown, and the counter from which
+/// blocks take their positions in the pipeline.
 inline std::int64_t substitution_ints(Substitution variant, std::int64_t n) {
   if (variant == Substitution::reduction) return 0;
   return variant == Substitution::pipelined ? n + 1 : n * lock_spacing;

@@ -165,7 +165,8 @@ void eliminate(Context& context, Operands<T>& op, int blocks, int threads, ZeroM
 
 /// Calls stage(blocks, info) for each stage, with `max_blocks` blocks, then next(max_blocks) blocks, …, down
 /// to one block. The stages write the rows of zero pivots alternately to one int of the workspace and to
-/// *op.info, because a stage reads the int of the previous stage. The last stage writes to *op.info.
+/// *op.info. A stage thus reads the int of the previous stage while it writes the other one. The last stage
+/// writes to *op.info.
 template <class T, class Next, class Stage>
 void run_stages(Context& context, Operands<T>& op, int max_blocks, Next next, Stage stage) {
   int* spare_info = op.workspace.template take<int>(1);

@@ -30,9 +30,9 @@
 ///
 /// Layout: column-major; the answer replaces b; A is overwritten only by a fallback. Cost: 2/3 n^3 operations
 /// in float, which are computed as 2 n^3 in half precision. Per right-hand side, each iteration costs about 4
-/// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, 3072
-/// half-precision numbers per row and per column (operands of products, split into two halves), 63 vectors
-/// per right-hand side (mostly basis vectors and directions), and partial sums of products. From 33
+/// n^2 operations and each GMRES cycle about 2 n^2. Workspace: memory for the factors in double, and 3072
+/// half-precision numbers per row and per column (operands of products, split into two halves). Also 63
+/// vectors per right-hand side (mostly basis vectors and directions), and partial sums of products. From 33
 /// right-hand sides on, the workspace also has inverted diagonal blocks of the factors. If float is not
 /// tried, the workspace is that of gesv/recursive. The history in Context::report holds, per iteration, the
 /// largest 2-norm of a residual, scaled so that it bounds |b - A x| / (|A| |x|). The convergence in the

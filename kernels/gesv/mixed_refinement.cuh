@@ -160,8 +160,8 @@ class GmresSolver {
   }
 
   /// Computes w_ = R A C y, or the residual w_ = R (b - A C y) if b is given, for all right-hand sides. y is
-  /// the solution or a direction. A is multiplied in one of three ways: from one triangle (only one
-  /// right-hand side), by cuBLAS (many right-hand sides in double), or by multiply_slice for up to 8
+  /// the solution or a direction. One right-hand side of a symmetric A reads only
+  /// one triangle. Many right-hand sides in double use cuBLAS. Else multiply_slice multiplies up to 8
   /// right-hand sides per launch.
   template <class YElement>
   void multiply(const YElement* y, const T* b = nullptr, std::int64_t ldb = 0) {

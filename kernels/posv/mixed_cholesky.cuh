@@ -111,9 +111,9 @@ __global__ void __launch_bounds__(256)
   sums[index + ld_out * (ld_out / tile_order)] = squares;
 }
 
-/// Computes from the sums of scale_symmetric two maxima over all rows: the norm of A (the largest row sum of
-/// |A|), and the largest row sum of squares of R A C without the diagonal. A thread block processes 32 rows;
-/// each of its eight warps adds up every eighth column of `sums`.
+/// Computes two maxima over all rows from the sums of scale_symmetric. One is the norm of A, the largest row
+/// sum of |A|. The other one is the largest row sum of squares of R A C without the diagonal. A thread block
+/// processes 32 rows; each of its eight warps adds up every eighth column of `sums`.
 static __global__ void __launch_bounds__(block_threads)
     largest_sums(const double* sums, std::int64_t ld, int n, const double* scale,
                  MatrixMeasurements* result) {
@@ -166,8 +166,9 @@ class CholeskyFactors {
   bool upper() const { return uplo_ == Uplo::upper; }
   bool mirrored() const { return mirrored_; }
 
-  /// Scales A and factors R A C. Returns false if refinement is not worth trying: an element is not finite or
-  /// out of range, a pivot is not positive, or a sample of the matrix indicates many tiny eigenvalues.
+  /// Scales A and factors R A C. Returns false if refinement is not worth trying. The reasons are an element
+  /// that is not finite, a norm out of range, a pivot that is not positive, or a sample with many tiny
+  /// pivots.
   bool prepare_factors(MatrixMeasurements& measured) {
     const System<T>& s = system_;
     Context& context = s.context;

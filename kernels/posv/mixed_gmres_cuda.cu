@@ -2,10 +2,10 @@
 ///
 /// A is scaled by powers of two to a diagonal of about 1 and factored in float by
 /// potrf/recursive_cholesky.cuh with the products of potrf/split_updates.cuh, which split each operand into
-/// two FP16 numbers. Operands are rounded to one FP16 number instead if R A C, the scaled matrix, is close to
-/// its diagonal: the off-diagonal elements of every row have a small sum of squares, and the pivots of a
-/// sample of 64 rows and columns are above 1/2. The Cholesky factor preconditions the GMRES of
-/// gesv/mixed_gmres in double (gesv/mixed_refinement.cuh). Up to 64 right-hand sides are refined together.
+/// two FP16 numbers. Operands are rounded to one FP16 number instead if the scaled matrix is
+/// close to its diagonal. The off-diagonal elements of every row must have a small sum of squares, and the
+/// pivots of a sample of 64 rows and columns must be above 1/2. The Cholesky factor preconditions the GMRES
+/// of gesv/mixed_gmres in double (gesv/mixed_refinement.cuh). Up to 64 right-hand sides are refined together.
 ///
 /// The method falls back to posv/recursive in these cases:
 /// - n is less than the parameter `float_from`;

@@ -2,11 +2,11 @@
 /// The blocked Cholesky factorisation of J. Soriano, IIT 2011, section 5.2.2, shared by potrf/blocked,
 /// potrf/blocked_simultaneous and poinv/cholesky_gets.
 ///
-/// Blocks have 16 x 16 elements, one per thread. For each diagonal block, kernel `topleft` factorises it and
-/// kernel `strip` solves for the blocks below it. The products of the solved blocks are then subtracted from
-/// the trailing blocks. Kernel `diagupdate` updates the diagonal blocks. Kernel `loupdate` updates the blocks
-/// below the diagonal, with one thread block per block column. Alternatively one launch of `update` updates
-/// all trailing blocks, with one thread block per block.
+/// Blocks have 16 x 16 elements, one per thread. The kernels have the paper's names. For each diagonal block,
+/// kernel `topleft` factorises it and kernel `strip` solves for the blocks below it. The products of the
+/// solved blocks are then subtracted from the trailing blocks. Kernel `diagupdate` updates the diagonal
+/// blocks. Kernel `loupdate` updates the blocks below the diagonal, with one thread block per block column.
+/// Alternatively one launch of `update` updates all trailing blocks, with one thread block per block.
 ///
 /// This version works for any n (elements beyond the edge of the matrix count as 0) and for both triangles.
 /// The comments describe L; with `upper`, L^T is stored. Every product is subtracted with one fma. All
@@ -187,6 +187,7 @@ __global__ void __launch_bounds__(block_order* block_order) update(FactorView<T>
   subtract(a, bi, bj, left, right);
 }
 
+/// The trailing updates: by diagupdate and loupdate, or by one launch of `update`.
 enum class Update { sequential, simultaneous };
 /// The threads of topleft: one per element of the block, or of its lower triangle.
 enum class Topleft { square, triangle };

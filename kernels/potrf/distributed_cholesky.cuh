@@ -14,8 +14,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
-/// Sets *info of the matrix from a panel's info, unless an earlier panel has set it.
-/// @param first column of the matrix in which the panel begins
+/// Sets *info of the matrix from a panel's info, unless an earlier panel has set it. A positive info is a
+/// column of the panel, from 1; a negative one reports a time-out.
+/// @param first the column of the matrix, from 0, in which the panel begins
 template <class Index>
 __global__ void collect_info(const Index* panel_info, Index first, Index* info) {
   if (*info == 0 && *panel_info != 0) *info = *panel_info > 0 ? first + *panel_info : *panel_info;
@@ -99,7 +100,7 @@ class DistributedCholesky {
   static constexpr std::size_t bytes_of(std::int64_t elements) {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
-  /// Returns the number of rows of a block column from its diagonal block down.
+  /// Returns the number of rows of a panel: of a block column from its diagonal block down.
   std::int64_t rows(std::int64_t block) const { return blocks_.n - blocks_.begin(block); }
   /// Returns the leading dimension of a panel, which has whole tiles.
   std::int64_t panel_ld(std::int64_t block) const { return round_up_to_tiles(rows(block)); }
@@ -117,6 +118,7 @@ class DistributedCholesky {
            blocks_.local_begin(block) * blocks_.width;
   }
 
+  /// Copies the elements above a block's diagonal, to save or to restore them.
   void copy_diagonal(std::int64_t block, const T* from, std::int64_t ld_from, T* to, std::int64_t ld_to) {
     simt::launch(panels_.group().use(blocks_.gpu_of(block)), copy_above<T>,
                  dim3(static_cast<unsigned>(blocks_.columns(block))), dim3(256), 0, from, ld_from, to, ld_to);
@@ -151,6 +153,7 @@ class DistributedCholesky {
     DeviceGroup& group = panels_.group();
     Context& context = group.use(0);
     const std::int64_t first = blocks_.begin(panel_count_), order = round_up_to_tiles(blocks_.n - first);
+    // The first element of a diagonal block in the copy of the rest.
     const auto at_diagonal = [&](std::int64_t block) {
       return rest_ + (blocks_.begin(block) - first) * (order + 1);
     };
@@ -178,6 +181,7 @@ class DistributedCholesky {
     }
   }
 
+  /// Sets the matrix's info from that of a panel or of the rest (collect_info).
   void collect(Context& context, const int* info, std::int64_t first) {
     simt::launch(context, collect_info<int>, dim3(1), dim3(1), 0, info, static_cast<int>(first), info_);
   }
@@ -212,7 +216,7 @@ class DistributedCholesky {
 
   DistributedPanels<T> panels_;
   ColumnBlocks blocks_;
-  std::int64_t panel_count_;
+  std::int64_t panel_count_;  ///< number of block columns before the rest
   std::size_t workspace_bytes_;
   std::vector<void*> workspaces_;
   std::vector<T*> saved_;  ///< per GPU: memory for its diagonal blocks, side by side (see saved())

@@ -1,7 +1,8 @@
 #pragma once
 /// Recursive Cholesky factorisation of one matrix. A launch of tile_chain.cuh factors a small matrix or a
-/// block column. Larger matrices are split recursively into halves of their columns, so that the trailing
-/// updates between launches have the largest possible k.
+/// block column. Larger matrices are split recursively into halves of their columns: factors the left half,
+/// updates the right half by one product, and factors it. The trailing updates between launches then have a
+/// large k range, which runs faster than many updates with a small one.
 
 #include <algorithm>
 #include <functional>
@@ -75,8 +76,9 @@ class RecursiveCholesky {
     factor_matrix();
     if (a_ != input_) copy(/*back=*/true);
   }
-  /// Factors the matrix with `updates`. After every launch except the last, calls should_continue with the
-  /// number of columns that are final. If should_continue returns false, stops and returns false.
+  /// Factors the matrix with `updates`. After every launch except the last, calls should_continue (if it is
+  /// not empty) with the number of columns that are final. If should_continue returns false, stops and
+  /// returns false.
   bool factor(Updates& updates, const std::function<bool(int)>& should_continue) {
     updates_ = &updates;
     should_continue_ = should_continue;
@@ -128,12 +130,15 @@ class RecursiveCholesky {
     if (a_ != input_) copy(/*back=*/false);
     constexpr bool in_double = sizeof(T) == sizeof(double);
     const auto value_or = [](int value, int fallback) { return value > 0 ? value : fallback; };
-    const int panel = value_or(thresholds_.panel_columns, n_ < 14336 ? 2048 : in_double ? 3072 : 1024);
-    panel_ = n_ <= value_or(thresholds_.max_single_launch_order, in_double ? 9216 : 6144) ? n_ : panel;
+    const int panel_columns = value_or(thresholds_.panel_columns, n_ < 14336  ? 2048
+                                                                  : in_double ? 3072
+                                                                              : 1024);
+    max_launch_columns_ =
+        n_ <= value_or(thresholds_.max_single_launch_order, in_double ? 9216 : 6144) ? n_ : panel_columns;
     factor(0, n_);
   }
 
-  /// Copies the stored triangle to the workspace, or with `back` the factor to the matrix.
+  /// Copies the stored triangle to the workspace, or with `back` the factor from there to the matrix.
   void copy(bool back) {
     const int n = static_cast<int>(shape_.n);
     if (shape_.uplo == Uplo::upper || scale_ != nullptr) {
@@ -154,12 +159,13 @@ class RecursiveCholesky {
 
   /// Factors columns [first, first + count) from row `first` down, recursively.
   void factor(int first, int count) {
-    if (count <= panel_) {
+    if (count <= max_launch_columns_) {
       factor_in_one_launch(first, count);
       stopped_ = should_continue_ && first + count < n_ && !should_continue_(first + count);
       return;
     }
-    int half = panel_;
+    // The left half: the largest number max_launch_columns_ * 2^i below `count`.
+    int half = max_launch_columns_;
     while (2 * half < count) half *= 2;
     factor(first, half);
     if (stopped_) return;
@@ -177,6 +183,8 @@ class RecursiveCholesky {
     arguments.columns = count / tile_order;
     arguments.tail_rows = thresholds_.tail_tile_rows;
     arguments.mailboxes = mailboxes_ + (first / tile_order) * static_cast<std::int64_t>(mailbox_size);
+    // flags_ has the states of all tiles by columns, one ticket per tile column, and the time-out flag. A
+    // launch uses the ticket of its first column.
     arguments.states = flags_ + (first / tile_order) * static_cast<std::int64_t>(tiles_per_column_ + 1);
     arguments.states_ld = tiles_per_column_;
     arguments.ticket =
@@ -238,7 +246,7 @@ class RecursiveCholesky {
 
   Context& context_;
   Shape shape_;
-  T* input_;
+  T* input_;  // the matrix of the caller
   std::int64_t input_ld_;
   int* info_;
   Thresholds thresholds_;
@@ -246,10 +254,10 @@ class RecursiveCholesky {
   int tiles_per_column_;
   unsigned* flags_;
   T* mailboxes_;
-  T* a_;  // the input matrix or its copy
+  T* a_;  // the matrix that is factored: input_ or its copy in the workspace
   std::int64_t lda_;
-  T* scale_ = nullptr;  // factors for rows and columns, if the copy is scaled
-  int panel_ = 0;       // maximum number of columns per launch
+  T* scale_ = nullptr;          // factors for rows and columns, if the copy is scaled
+  int max_launch_columns_ = 0;  // maximum number of columns per launch
   Updates* updates_ = nullptr;
   std::function<bool(int)> should_continue_;
   bool stopped_ = false;

@@ -16,7 +16,8 @@ constexpr int tile_order = 64;  ///< rows and columns of a tile
 constexpr std::int64_t round_up_to_tiles(std::int64_t n) {
   return (n + tile_order - 1) / tile_order * tile_order;
 }
-/// Returns true if a copy of the matrix is factored. The copy has whole tiles and is lower triangular.
+/// Returns true if a copy of the matrix is factored. A matrix is copied if it is scaled first, is stored as
+/// an upper triangle, or does not consist of whole tiles. The copy has whole tiles and is lower triangular.
 inline bool is_copied(const Shape& shape, bool scaled = false) {
   return scaled || shape.uplo == Uplo::upper || shape.n % tile_order != 0;
 }
@@ -39,6 +40,8 @@ inline std::size_t in_place_bytes(std::int64_t n, std::size_t element_bytes) {
 }
 
 /// Returns the bytes of workspace of a factorisation.
+/// @param scaled true: a copy of the matrix is scaled before the factorisation, and its scale factors are
+/// kept
 inline std::size_t workspace_bytes(const Shape& shape, std::size_t element_bytes, bool scaled = false) {
   return in_place_bytes(shape.n, element_bytes) +
          aligned_workspace_bytes(
@@ -73,7 +76,7 @@ inline std::int64_t distributed_panel_count(const ColumnBlocks& blocks, std::int
 inline std::int64_t rest_order(const ColumnBlocks& blocks, std::int64_t rest) {
   return round_up_to_tiles(blocks.n - blocks.begin(distributed_panel_count(blocks, rest)));
 }
-/// Returns the maximum number of rows of the rest.
+/// Returns the maximum number of rows of the rest: the parameter `rest`, or 4096 by default.
 inline std::int64_t max_rest_rows(const Parameters& parameters) {
   const std::int64_t rest = parameters.integer("rest");
   return rest > 0 ? rest : 4096;
@@ -102,15 +105,15 @@ constexpr std::size_t panel_bytes(std::int64_t rows, std::int64_t columns, std::
   return static_cast<std::size_t>(round_up_to_tiles(rows) * round_up_to_tiles(columns)) * element_bytes +
          sizeof(int);
 }
-/// Returns the bytes of a copy of the rest and of its info.
+/// Returns the bytes of a copy of the rest and of its info; 0 without the parameter `rest`.
 inline std::size_t rest_bytes(const ColumnBlocks& blocks, const Parameters& parameters,
                               std::size_t element_bytes) {
   if (parameters.all().count("rest") == 0) return 0;
   const std::int64_t order = rest_order(blocks, max_rest_rows(parameters));
   return aligned_workspace_bytes(order * order, element_bytes) + aligned_workspace_bytes(1, sizeof(int));
 }
-/// Returns the number of columns whose diagonal blocks a GPU saves: all columns of the first GPU, which has
-/// the most. A partial last block counts as whole.
+/// Returns the maximum number of columns of a GPU. The GPU saves the diagonal blocks of its columns, which
+/// the factorisation overwrites. The first GPU has the most columns. A partial last block counts as whole.
 constexpr std::int64_t saved_columns(const ColumnBlocks& blocks) {
   return (blocks.count() + blocks.gpus - 1) / blocks.gpus * blocks.width;
 }

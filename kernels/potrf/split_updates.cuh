@@ -2,11 +2,12 @@
 /// Trailing updates of a Cholesky factorisation in float on FP16 tensor cores: C -= P P^T, where P consists
 /// of the factored columns.
 ///
-/// A float is split into two FP16 numbers, high and low. Three of their four products are computed
-/// (getrf/split_products.cuh explains why). P is split only once, because it is both factors of the product.
-/// The parts of P are stored side by side as [high, low, high, high]. One GEMM then suffices: the last three
-/// parts [low, high, high] times the transpose of the first three, [high, low, high]. The diagonal of the
-/// symmetric matrix must be scaled to about 1. Then no element of the Cholesky factor overflows in FP16.
+/// A float is split into two FP16 numbers, high and low: its rounded value and the remainder. Three of their
+/// four products are computed; low times low is negligible (getrf/split_products.cuh). P is split only once,
+/// because it is both factors of the product. The parts of P are stored side by side as [high, low, high,
+/// high]. One GEMM then suffices: the last three parts [low, high, high] times the transpose of the first
+/// three, [high, low, high]. The diagonal of the symmetric matrix must be scaled to about 1. Then no element
+/// of the Cholesky factor overflows in FP16.
 
 #include <cuda_fp16.h>
 
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Returns the thresholds of a factorisation with these updates.
+/// Returns the thresholds of a factorisation with updates in FP16.
 inline Thresholds thresholds_of_halves() {
   Thresholds thresholds;
   thresholds.max_single_launch_order = 4608;
@@ -81,7 +82,7 @@ class SplitUpdates {
   }
 
  private:
-  static constexpr int square = 512;  ///< order of the squares on the diagonal
+  static constexpr int square = 512;  ///< order of the smallest squares on the diagonal (multiply())
   static constexpr float product_scale = 1 / (lu::detail::split_scale * lu::detail::split_scale);
   /// The size of P, whose FP16 parts are in halves_.
   struct Panel {
@@ -93,7 +94,8 @@ class SplitUpdates {
   };
   void split(const Panel& panel, const float* p, std::int64_t ldp) {
     context_.stage("split");
-    const std::int64_t elements_per_block = 256 * 4 * 2;  // 256 threads convert four elements twice
+    const std::int64_t elements_per_block =
+        256 * 4 * 2;  // each of 256 threads converts two times four elements
     const std::int64_t elements = static_cast<std::int64_t>(panel.height) * panel.k_count;
     const auto blocks = static_cast<unsigned>((elements + elements_per_block - 1) / elements_per_block);
     simt::launch(
@@ -101,7 +103,8 @@ class SplitUpdates {
         high_only_ ? split_panel</*HighOnly=*/true, __half> : split_panel</*HighOnly=*/false, __half>,
         dim3(blocks), dim3(256), 0, p, ldp, panel.height, panel.k_count, halves_);
   }
-  /// Subtracts P P^T from the lower triangle of the `count` columns of C and from the rows below.
+  /// Subtracts P P^T from the lower triangle of the `count` columns of C and from the rows below, by
+  /// rectangular GEMMs.
   void multiply(const Panel& panel, int count, float* c, std::int64_t ldc) {
     const int below = panel.height - count;
     if (below > 0)
@@ -121,11 +124,12 @@ class SplitUpdates {
         multiply(panel, {end + half, end, count - end - half, half}, /*count=*/1, c, ldc);
     }
   }
-  /// Computes `count` blocks of C of equal size. Each block is `step` rows and columns after the previous
-  /// one.
+  /// Subtracts P P^T from `count` blocks of C of equal size in one batched GEMM. Each block is `step` rows
+  /// and columns after the previous one.
   void multiply(const Panel& panel, const Block& block, int count, float* c, std::int64_t ldc) {
     const std::int64_t ld = panel.height;
     const std::int64_t step = block.row + block.rows - block.column;
+    // The left operand consists of parts 1 to 3 of [high, low, high, high], the right one of parts 0 to 2.
     const __half* const left = halves_ + block.row + (high_only_ ? 0 : panel.k_count * ld);
     const __half* const right = halves_ + block.column;
     vendor::gemm_batch_fp16(handles_, block.rows, block.columns, (high_only_ ? 1 : 3) * panel.k_count,

@@ -1,4 +1,5 @@
-/// The registry's rows for the problem potrf: the problem itself and its methods.
+/// The registry's rows for the problem potrf: one row for the problem and one per method
+/// (registry/method.hpp).
 
 #include "kernels/check/verifiers.hpp"
 #include "kernels/getrf/workspaces.hpp"
@@ -6,6 +7,9 @@
 #include "kernels/registry/flops.hpp"
 #include "kernels/tables.hpp"
 
+// The methods' functions: `host` is CPU code, and CUDA is GPU code. PORTABLE are kernels that are compiled
+// for the GPU and for its emulation on the CPU. In kernels/tables.hpp, library() marks the methods of vendor
+// libraries, and in_batches() those that take many systems per call.
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_blocked_simultaneous)
 GAUSSWEEP_DECLARE_PORTABLE(potrf_multi_gpu)

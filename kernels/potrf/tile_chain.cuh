@@ -157,8 +157,8 @@ class TaskExecutor {
   }
 
   /// Tracks which operand tiles of a product are ready (finished, so that they may be read), one group
-  /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles: lane / 4
-  /// selects one of 8 columns, and lane % 4 one of its four operand tiles (operand_state). A parameter
+  /// of columns after another. Each lane of the first warp polls one of the group's 32 tiles. The number lane
+  /// / 4 selects one of 8 columns, lane % 4 one of its four operand tiles (operand_state). A parameter
   /// `tile_column` is counted from task.k_begin.
   class ReadyTiles {
    public:

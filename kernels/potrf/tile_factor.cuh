@@ -4,7 +4,10 @@
 /// are parts of it.
 ///
 /// A warp computes an 8 x 8 tile C in the layout of the m8n8k4 tensor-core instruction. Let g = lane / 4 and
-/// t = lane % 4. A lane holds row g and columns 2t and 2t + 1 of C.
+/// t = lane % 4. A lane holds row g and columns 2t and 2t + 1 of C. As an operand, a lane holds element
+/// (g, t) of an 8 x 4 tile. A product of 8 x 8 tiles takes two instructions with a permuted k range. The lane
+/// passes column 2t to the first one and column 2t + 1 to the second one. Both operands have the same
+/// permutation, which does not change the sum of their products.
 
 #include <cmath>
 #include <cstdint>
@@ -45,7 +48,7 @@ __device__ __forceinline__ void update_8x8(T* triangle, int row, int column, int
   T c[2] = {target[0], target[triangle_stride]};
   if constexpr (sizeof(T) == sizeof(double)) {
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) {  // multiply_8x8 adds a product with k range 4
+    for (int h = 0; h < 2; ++h) {  // multiply_8x8 adds the products of columns h, h + 2, h + 4 and h + 6
       lu::multiply_8x8(c, -left[(2 * t + h) * triangle_stride], right[(2 * t + h) * triangle_stride + g]);
     }
   } else {
@@ -205,9 +208,10 @@ __device__ __forceinline__ void invert_8x8(const T* triangle, const T* reciproca
   for (int i = 0; i < 8; ++i) send(mailbox + mailbox_inverses + (first + column) * 8 + i, y[i]);
 }
 
-/// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a thread block of 8 warps. Two
-/// warps factor eight columns at a time, while the other warps apply the previous columns to the rest of the
-/// tile. The columns and inverses that RowSolver needs are sent to `mailbox` as they are computed.
+/// Replaces the lower triangle of a 64 x 64 tile by its Cholesky factor, with a thread block of 8 warps. Step
+/// s factors columns 8 s to 8 s + 7 by two warps. The other warps concurrently apply the previous eight
+/// columns to the rest of the tile (look-ahead). The columns and inverses that RowSolver needs are sent to
+/// `mailbox` as they are computed.
 /// @param reciprocals 64 elements of shared memory
 /// @param by_division passed to factor_8_columns for the first eight columns; later columns use false
 /// @return the first column whose pivot is not a positive finite number, or -1; valid in the first warp
@@ -223,8 +227,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       factor_8_columns(triangle, 8 * s, reciprocals, failed, own_row, by_division && s == 0);
     } else if (s > 0) {
       if (warp == 7) invert_8x8(triangle, reciprocals, 8 * (s - 1), mailbox);
-      // Applies tile column s - 1 to tile columns s + 1 to 7. The previous step has updated column s. The six
-      // warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column by column.
+      // Applies 8 x 8 tile column s - 1 to tile columns s + 1 to 7. The previous step has updated column s.
+      // The six warps 2 to 7 take tiles in turn. `number` counts tiles from the diagonal down, column by
+      // column.
       int number = warp - 2;
       GAUSSWEEP_ROLLED
       for (int j = s + 1; j < 8; ++j) {
@@ -234,16 +239,19 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
       }
     }
     __syncthreads();
+    // After the barrier no thread reads the unfactored 8 x 8 diagonal tile, and its eight rows can be stored.
     if (thread / 8 == s) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 8; ++k) {
         if (thread % 8 >= k) triangle[(8 * s + k) * triangle_stride + thread] = own_row[k];
       }
     }
+    // The diagonal tile itself is not sent: receivers use its inverse.
     if (thread < tile_order && thread >= 8 * s + 8) {
       GAUSSWEEP_UNROLL
       for (int k = 0; k < 8; ++k) send(mailbox + (8 * s + k) * tile_order + thread, own_row[k]);
     }
+    // Applies the new columns to tile column s + 1, which the next step factors.
     if (s + 1 + warp < 8) update_8x8(triangle, 8 * (s + 1 + warp), 8 * (s + 1), 8 * s);
     __syncthreads();
   }
@@ -251,8 +259,9 @@ __device__ __forceinline__ int factor_tile(T* triangle, T* reciprocals, T* mailb
   return failed;
 }
 
-/// Solves X L^T = B in place of B, eight columns at a time. A warp solves for 16 rows of X. X (with leading
-/// dimension Stride), L and the inverses of its 8 x 8 diagonal tiles are in shared memory.
+/// Solves X L^T = B in place of B, eight columns at a time. Multiplies them by the transposed inverse of the
+/// 8 x 8 diagonal tile of L. Subtracts the product of the solved columns and L^T from the later columns. A
+/// warp solves for 16 rows of X. X (with leading dimension Stride), L and the inverses are in shared memory.
 template <class T, int Stride>
 class RowSolver {
  public:
@@ -280,11 +289,13 @@ class RowSolver {
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) remaining_[0][e] += x_[column(m, e) * Stride + row(e)];
     }
+    // An accumulator has elements (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). As the left operand of
+    // multiply_16x8, the order is by columns. In float, columns 2t and 2t + 1 take the places of t and t + 4.
     const T left[4] = {remaining_[0][0], remaining_[0][2], remaining_[0][1], remaining_[0][3]};
     const T* const inverse = inverses + (8 * m + 2 * t) * inverse_stride + g;
     const T right[2] = {inverse[0], inverse[inverse_stride]};
     multiply_16x8(solved, left, right);
-    const T factor[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
+    const T negated_solved[4] = {-solved[0], -solved[2], -solved[1], -solved[3]};
     const T* const l_columns = triangle + (8 * m + 2 * t) * triangle_stride + g;
     // The registers shift by eight columns per call. All calls therefore run the same code, which avoids
     // misses in the instruction cache.
@@ -292,7 +303,7 @@ class RowSolver {
     for (int j = 1; j < 8; ++j) {
       if (m + j < 8) {
         const T l[2] = {l_columns[8 * (m + j)], l_columns[triangle_stride + 8 * (m + j)]};
-        multiply_16x8(remaining_[j], factor, l);
+        multiply_16x8(remaining_[j], negated_solved, l);
       }
       GAUSSWEEP_UNROLL
       for (int e = 0; e < 4; ++e) remaining_[j - 1][e] = remaining_[j][e];

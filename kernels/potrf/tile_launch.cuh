@@ -7,7 +7,7 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr unsigned finished = 1u << 30;  ///< the state of a tile that belongs to the factor
-constexpr int stages = 4;                ///< k slices in shared memory; five are slower
+constexpr int stages = 4;                ///< buffers for k slices in shared memory; five are slower
 /// The arguments of one launch. Counts and indices are in tiles, counted from the first diagonal tile of the
 /// launch. Before the launch, all bits of the mailboxes and of the flags (states, ticket, timed_out) are set.
 template <class T>
@@ -50,10 +50,13 @@ struct SharedStorage {
   LaunchArguments<T> arguments;
   Schedule<GroupsPerUpdate> schedule;  ///< used by the thread that takes tickets
   Task task;
-  unsigned finished_warps[2];  ///< per column of tiles, the number of warps that have added their sums
-  /// Masks of finished operand tiles (ReadyTiles in tile_chain.cuh), one bit per tile. Elements 0 and 1 serve
-  /// even and odd k slices, so that a slow warp can still read the previous mask. Element 2 is the mask at
-  /// the start of a task, element 3 the one after a wait.
+  /// Per column of tiles that updates change, the number of warps that have added their sums, over all
+  /// updates.
+  unsigned finished_warps[2];
+  /// Masks of ready operand tiles, by which the first warp informs the others (ReadyTiles in tile_chain.cuh),
+  /// one bit per tile. Elements 0 and 1 serve even and odd k slices, so that a slow warp can still read the
+  /// previous mask. Element 2 is the mask at the start of a task, element 3 the one after
+  /// ReadyTiles::wait_for().
   unsigned ready_masks[4];
 
   // After the products, the data of a solve replace the k slices.

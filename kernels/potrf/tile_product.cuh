@@ -6,8 +6,9 @@
 ///
 /// C has Rows x Columns elements in registers. Each warp has a warp tile of SquaresDown x 2 squares of 16 x
 /// 16. Let g = lane / 4 and t = lane % 4. In each square, a lane has rows 2g and 2g + 1 and columns 4t to 4t
-/// + 3, in double and in float. One load of two adjacent elements from shared memory then gives two operands
-/// of a tensor-core instruction. Global memory is accessed 16 bytes at a time.
+/// + 3, in double and in float. For this, rows 2g and 2g + 1 of A take the places of the tensor-core
+/// instruction's rows g and g + 8; rows of B are permuted, too. One load of two adjacent elements from shared
+/// memory then gives two operands of an instruction. Global memory is accessed 16 bytes at a time.
 
 #include <cstdint>
 
@@ -42,10 +43,10 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const unsigned (&a)
 }
 #endif
 
-/// Computes D += A B, where D has 16 x 8 elements and A has 8 columns. With g and t as above, a lane holds
-/// rows g and g + 8 of A in columns t and t + 4. It holds rows t and t + 4 of column g of B. D has the layout
-/// of the overload for double (triangle_tiles.cuh). Omits the product of both second parts, which is the
-/// smallest of the four TF32 products.
+/// Computes D += A B in float by TF32 products, where D has 16 x 8 elements and A has 8 columns. With g and t
+/// as above, a lane holds rows g and g + 8 of A in columns t and t + 4. It holds rows t and t + 4 of column g
+/// of B. D has the layout of the overload for double (triangle_tiles.cuh). Omits the product of both second
+/// parts, which is the smallest of the four TF32 products.
 using lu::multiply_16x8;
 __device__ __forceinline__ void multiply_16x8(float (&d)[4], const float (&a)[4], const float (&b)[2]) {
 #ifdef __CUDA_ARCH__
@@ -86,7 +87,8 @@ bool is_packed(const T* data, std::int64_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % (16 / static_cast<int>(sizeof(T))) == 0;
 }
 
-/// The product C = A B^T, for A with Rows rows and B with Columns rows.
+/// The product C = A B^T, for A with Rows rows and B with Columns rows. A *k slice* is the part of both
+/// operands in `depth` adjacent columns.
 /// @tparam SquaresDown 16 x 16 squares in a column of a warp tile
 template <class T, int Rows, int Columns, int SquaresDown>
 struct TileProduct {
@@ -107,8 +109,8 @@ struct TileProduct {
   __device__ static int warp_row() { return warp() % warps_down; }
   __device__ static int warp_column() { return warp() / warps_down; }
 
-  /// In float, `partial` has the sums since the last `add_partial_sums`. Tensor cores truncate when they add
-  /// to an accumulator. A sum of fewer products therefore loses less.
+  /// In float, `partial` has the sums of the products since the last add_partial_sums(). Tensor cores
+  /// truncate when they add to an accumulator. An accumulator of fewer products therefore loses less.
   static constexpr bool has_partial = sizeof(T) == sizeof(float);
   T partial[has_partial ? SquaresDown : 1][2][2][4];
 
@@ -122,7 +124,7 @@ struct TileProduct {
       partial = 0;
     });
   }
-  static constexpr int pairs = 8 * SquaresDown;  ///< pairs of sums per lane; a pair is in adjacent rows
+  static constexpr int pairs = 8 * SquaresDown;  ///< pairs of sums per lane; a pair is in rows 2g and 2g + 1
   /// Calls visit(row, column, sum, sum in the next row) for one of the lane's pairs.
   template <class Visit>
   __device__ __forceinline__ void visit_pair(int pair, Visit visit) {
@@ -212,10 +214,11 @@ struct TileProduct {
   };
 
   /// Adds the product of `Depth` columns of A and B in shared memory, with leading dimensions StrideA and
-  /// StrideB. `row` and `column` are the warp tile's first rows in A and in B. Calls overlapped() after the
-  /// first multiplications, so that its work overlaps with the remaining ones.
-  template <int StrideA, int StrideB, int Depth, class Overlapped>
-  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column, Overlapped overlapped) {
+  /// StrideB. `row` and `column` are the warp tile's first rows in A and in B. Calls overlapped_work() after
+  /// the first multiplications, so that its work overlaps with the remaining ones.
+  template <int StrideA, int StrideB, int Depth, class OverlappedWork>
+  __device__ __forceinline__ void add(const T* a, const T* b, int row, int column,
+                                      OverlappedWork overlapped_work) {
     const int g = lane() / 4, t = lane() % 4;
     const T* const a_rows = a + row + 2 * g;
     if constexpr (sizeof(T) == sizeof(double)) {
@@ -246,7 +249,7 @@ struct TileProduct {
             lu::multiply_16x8(sum[s][e / 2][e % 2], left_of[k / 4 % 2][s], right_of[k / 4 % 2][e / 2][e % 2]);
           }
         }
-        if (k == 0) overlapped();
+        if (k == 0) overlapped_work();
       }
     } else {
 #ifdef __CUDACC__
@@ -271,11 +274,11 @@ struct TileProduct {
           GAUSSWEEP_UNROLL
           for (int e = 0; e < 4; ++e) multiply_16x8(partial[s][e / 2][e % 2], left_of[s], right_of[e]);
         }
-        if (k == 0) overlapped();
+        if (k == 0) overlapped_work();
       }
 #else
       // The CPU build needs no tensor-core layout, whose shuffles would take most of its time.
-      overlapped();
+      overlapped_work();
       for (int k = 0; k < Depth; ++k) {
         for (int s = 0; s < SquaresDown; ++s) {
           for (int e = 0; e < 16; ++e) {
@@ -291,11 +294,12 @@ struct TileProduct {
   }
 
 #ifdef __CUDACC__
-  /// In double: the double-buffered fragments in registers, and the address of the k slices in shared memory.
-  /// The fragments of the next products are loaded during the current ones, also from one slice to the next.
+  /// The software pipeline in double: the double-buffered fragments in registers, and the address of the k
+  /// slices in shared memory. The fragments of the next products are loaded during the current ones, also
+  /// from one slice to the next.
   struct Pipeline {
     unsigned begin;  ///< shared-memory address of stage 0
-    int slot = 0;    ///< the stage of the next slice
+    int slot = 0;    ///< the stage (slice buffer) of the next slice to multiply
     double left[2][SquaresDown][2], right[2][2];
 
     __device__ __forceinline__ explicit Pipeline(const T* memory)
@@ -329,8 +333,8 @@ struct TileProduct {
   __device__ __forceinline__ void multiply_slice(Pipeline& pipeline, SliceCopies& copies, bool copies_next,
                                                  OnCopied on_copied, Await await_next) {
     constexpr int steps = depth / 4;
-    // A copy is started after every `between` products, so that all have been started before on_copied().
-    constexpr int between = (2 * steps - 1) * 2 * SquaresDown / SliceCopies::count;
+    // One copy is started per this number of products, so that all have been started before on_copied().
+    constexpr int products_per_copy = (2 * steps - 1) * 2 * SquaresDown / SliceCopies::count;
     const unsigned current = pipeline.begin + pipeline.slot * (slice_elements * element_bytes);
     const unsigned previous = pipeline.begin + (pipeline.slot == 0 ? Stages - 1 : pipeline.slot - 1) *
                                                    (slice_elements * element_bytes);
@@ -354,10 +358,10 @@ struct TileProduct {
         for (int i = 0; i < 2 * SquaresDown; ++i) {
           const int s = i % SquaresDown, half = i / SquaresDown;
           lu::multiply_16x8(sum[s][square][half], pipeline.left[step % 2][s], pipeline.right[square][half]);
-          const int number = (2 * step + square) * 2 * SquaresDown + i;
+          const int product_number = (2 * step + square) * 2 * SquaresDown + i;
           GAUSSWEEP_UNROLL
           for (int k = 0; k < SliceCopies::count; ++k) {
-            if (number != k * between + 1) continue;
+            if (product_number != k * products_per_copy + 1) continue;
             copy_16_bytes_if(copies_next, previous + SliceCopies::offset(k) * element_bytes, copies.from(k));
           }
         }
@@ -387,14 +391,15 @@ struct TileProduct {
     const auto can_start = [&](int end) {
       return started < count && started < end && ready_tiles.is_ready(started / slices_per_tile);
     };
-    // Waits until slice p has arrived for all threads, and all threads have read slice p - 2.
+    // Waits until slice p has arrived for all threads, and all threads have read slice p - 2. Starts copies
+    // of later slices up to p + Stages - 2.
     const auto await_slice = [&](int p) {
       if (started == p) ready_tiles.wait_for(p / slices_per_tile);
       while (can_start(p + Stages - 1)) {
         copies.start(memory + started % Stages * slice_elements);
         ++started;
       }
-      const int later_copies = started - p - 1;
+      const int later_copies = started - p - 1;  // these may still be in flight
       if (later_copies == 0) {
         simt::await_copy_groups<0>();
       } else if (later_copies == 1) {

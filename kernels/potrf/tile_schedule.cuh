@@ -7,14 +7,15 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 constexpr int group_columns = 8;  ///< tile columns per group; an update subtracts products of whole groups
-constexpr int min_deferred_per_step = 16;  ///< the minimum number of a group's deferred updates in one step
+/// The minimum number of deferred updates per step (Schedule), while the group has that many left.
+constexpr int min_deferred_per_step = 16;
 
 /// The kinds of tasks (tile_chain.cuh); `none` means that no task is left.
 enum class TaskKind { none, diagonal, panel, update };
 /// One task of a thread block.
 struct Task {
   TaskKind kind;
-  int i, j;            ///< row and column of the first changed tile; a diagonal task changes (j, j - 1), too
+  int i, j;            ///< row and column of the first changed tile; a diagonal task also changes (j, j - 1)
   int k_begin, k_end;  ///< the product of tile columns [k_begin, k_end) is subtracted
 };
 
@@ -27,9 +28,10 @@ __host__ __device__ constexpr int triangular_number(int count) {
 }
 
 /// The tasks in the order of tickets (numbers that thread blocks take from a counter), step by step. Step j
-/// contains the tasks that run while diagonal tile j is factored. When a group of columns begins, its
-/// *required* updates subtract the product of the previous group from it. Updates of later groups are
-/// *deferred*: they are spread over the steps of the current group.
+/// has diagonal task j, the panel tasks of column j - 1, and update tasks. When a group of columns becomes
+/// the current one, its *required* updates subtract the product of the previous group from it. Updates of
+/// later groups are *deferred*: they are spread over the steps of the current group, so that they
+/// overlap with its diagonal tasks.
 ///
 /// The last columns are the tail columns. They begin at the group where the number of remaining rows is
 /// nearest to `tail_rows`. The tail has too few operations to keep all thread blocks busy, and its tasks
@@ -78,20 +80,23 @@ class Schedule {
   __host__ __device__ static int min_of(int a, int b) { return a < b ? a : b; }
   /// Returns the first row of the panel tasks of column step_ - 1. The diagonal task computes the tile above.
   __host__ __device__ int first_panel_row() const { return step_ < columns_ ? step_ + 1 : step_; }
-  /// Returns the number of update tasks that change the group of columns beginning at `column`. Each pair of
-  /// columns has one update less than the pair before.
+  /// Returns the number of update tasks that change the group of columns beginning at `column`. An update
+  /// changes a pair of rows in a pair of columns. Each pair of columns has one update less than the pair
+  /// before, so that the sum is a difference of triangular numbers.
   __host__ __device__ int updates(int column) const {
     return triangular_number(pairs(rows_) - column / 2) -
            triangular_number(pairs(rows_) - pairs(min_of(column + group_columns, columns_)));
   }
-  /// Returns the distance, in columns, from one group that deferred updates change to the next such group.
-  /// When the tail begins, deferred updates change all later groups.
+  /// Returns the distance, in columns, from one group that deferred updates of this step change to the next
+  /// such group. In the first group of the tail, deferred updates change all later groups, because later
+  /// steps have no updates.
   __host__ __device__ int column_step() const {
     return current_group() == tail_begin_ ? group_columns : GroupsPerUpdate * group_columns;
   }
   /// Returns the first column of the step's group.
   __host__ __device__ int current_group() const { return step_ / group_columns * group_columns; }
-  /// Counts the tasks of the step.
+  /// Counts the tasks of the step. There are no updates while the first group is current, because no earlier
+  /// product exists, and after the first group of the tail.
   __host__ __device__ void begin_step() {
     diagonal_ = step_ < columns_ ? 1 : 0;
     panels_ = step_ > 0 ? pairs(max_of(rows_ - first_panel_row(), 0)) : 0;
@@ -103,24 +108,28 @@ class Schedule {
       for (int column = current_group() + group_columns; column < columns_; column += column_step())
         group_deferred_ += updates(column);
     }
-    const int step_share =
+    const int deferred_per_step =
         max_of((group_deferred_ + group_columns - 1) / group_columns, min_deferred_per_step);
-    first_deferred_ = step_share * (step_ - current_group());
-    deferred_ = max_of(min_of(group_deferred_ - first_deferred_, step_share), 0);
+    first_deferred_ = deferred_per_step * (step_ - current_group());
+    deferred_ = max_of(min_of(group_deferred_ - first_deferred_, deferred_per_step), 0);
   }
-  /// Returns deferred update `number` of the step. While a group is current, the next group and every
-  /// `GroupsPerUpdate`-th group after it get all missing products of groups before the current one. When the
-  /// next group begins, it therefore misses only one product, which its required updates subtract.
+  /// Returns deferred update `number` of the step. A group *misses* a product that no task has subtracted
+  /// from it yet. Deferred updates change the group after the current one and every `GroupsPerUpdate`-th
+  /// group after that. They subtract all missing products of groups before the current one. When the next
+  /// group becomes the current one, it therefore misses only one product, which its required updates
+  /// subtract.
   __host__ __device__ Task deferred_update(int number) const {
     number += first_deferred_;
     int column = current_group() + group_columns;
     for (; number >= updates(column); column += column_step()) number -= updates(column);
+    // GroupsPerUpdate products, or in the first group of the tail fewer for groups that got their last update
+    // more recently.
     const int missing_groups =
         (GroupsPerUpdate - (column - current_group()) / group_columns % GroupsPerUpdate) % GroupsPerUpdate +
         1;
     const int from = max_of(current_group() - missing_groups * group_columns, 0);
-    // For large matrices the operands of all rows do not fit in L2. Updates that run concurrently are then
-    // taken from few rows.
+    // For large matrices the operands of all rows do not fit in L2. Updates with neighbouring numbers, which
+    // run concurrently, are then in few rows.
     const bool is_by_rows = GroupsPerUpdate > 1 && current_group() < tail_begin_;
     return is_by_rows ? in_rows(number, column, from, current_group())
                       : in_columns(number, column, from, current_group());
@@ -162,7 +171,10 @@ class Schedule {
 /// changes. If there is only one row or column, second_row or second_column repeats it.
 struct TaskTiles {
   int row, second_row, column, second_column;
-  int excluded_diagonal;  ///< the diagonal tile that a diagonal task updates instead, or -1
+  /// -1, or in an update the diagonal tile that it must not change: that of column k_end. If this column
+  /// begins the changed group, its diagonal task subtracts the product, so that it need not wait for the
+  /// update.
+  int excluded_diagonal;
 
   __host__ __device__ TaskTiles(const Task& task, int rows, int columns)
       : row(task.i),

@@ -6,7 +6,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND::tiles {
 
 /// Copies a triangle and the inverses of its 8 x 8 diagonal tiles to shared memory. Copies eight columns at a
-/// time, as they arrive in the mailbox, and only elements below the 8 x 8 diagonal tiles.
+/// time, as they arrive in the mailbox. Omits the 8 x 8 diagonal tiles, because the solve uses their
+/// inverses.
 /// @tparam Waiter has a method times_out(polls), which returns true to all lanes of a warp if a wait has
 /// timed out (TaskExecutor)
 template <class T, class Waiter>
