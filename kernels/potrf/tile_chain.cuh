@@ -191,9 +191,8 @@ class TaskExecutor {
       advance();
     }
     /// Called once per k slice p. Polls if `polls` is true, i.e. if copies of later slices have yet to be
-    /// started.
-    Passes the mask of ready tiles to all threads.Contains a barrier of the thread block.__device__ void
-    poll_for_slice(int p, bool polls) {
+    /// started. Passes the mask of ready tiles to all threads. Contains a barrier of the thread block.
+    __device__ void poll_for_slice(int p, bool polls) {
       if (all_are_ready()) return __syncthreads();
       unsigned& ready_word = executor_.memory_.ready_masks[p % 2];
       if (warp() == 0) {
