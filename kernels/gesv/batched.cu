@@ -6,6 +6,7 @@
 /// registers, a thread block solves one system in panels of 32 columns (getrf/panel_factorisation.cuh) and
 /// overwrites A. With rows in registers, intermediate results may overflow although X does not. Up to order
 /// 16 and from order 49 on, a system whose answer is not finite is therefore solved again with scaled rows.
+/// At other orders the code for a second solve would cost registers even if it is not run.
 ///
 /// Larger systems with several right-hand sides need two launches: getrf/batched overwrites A by L and U, and
 /// the second launch solves with them, a few right-hand sides per warp (getrf/factored_solve.cuh).

@@ -3,7 +3,7 @@
 /// Source: developed for gaussweep. Small systems keep their rows in registers and are solved like those of
 /// gesv/batched, but without pivoting: A = L D L^T, and D L^T serves as U. Sums that underflow would lose
 /// accuracy. Up to order 16 and from 49 on, a system whose elements are all tiny is therefore solved again
-/// after multiplication by a power of two.
+/// after multiplication by a power of two. At other orders the code for a second solve would cost registers.
 ///
 /// Larger systems with one right-hand side are factored in panels: A = L L^T. The right-hand side is
 /// eliminated together with A. For several right-hand sides, potrf/batched computes the factors, and a second

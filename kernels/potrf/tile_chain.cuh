@@ -9,10 +9,9 @@
 ///
 /// Thread blocks take numbered tasks (tickets) from an atomic counter. A task waits only for tasks with
 /// earlier tickets. Any number of resident thread blocks therefore makes progress without deadlock. A tile's
-/// state is a 32-bit
-/// flag in global memory. It is the number of groups whose products have been subtracted from the tile, or
-/// `finished` when the tile belongs to L. A task multiplies operand tiles as soon as they are finished. Tasks
-/// are of three kinds:
+/// state is a 32-bit flag in global memory. It is the number of groups whose products have been subtracted
+/// from the tile, or `finished` when the tile belongs to L. A task multiplies operand tiles as soon as they
+/// are finished. Tasks are of three kinds:
 ///
 ///   diagonal j  Subtracts from A(j, j - 1) and A(j, j) the products of earlier columns, except those that
 ///               update tasks subtract. Solves for L(j, j - 1), while another thread block still computes the
@@ -96,8 +95,8 @@ class TaskExecutor {
   }
 
   /// Returns true to all lanes of a warp if a wait times out after `polls` polls, or if another wait of the
-  /// factorisation has timed out. A time-out sets info to -1 and clears the flag `timed_out`, on which other
-  /// waits end. They read the flag only in every 1024th poll.
+  /// factorisation has timed out. A time-out sets info to -1 and the flag `timed_out` to 0, which ends all
+  /// other waits. They read the flag only in every 1024th poll.
   __device__ bool times_out(int polls) const {
     if (polls >= arguments_.max_polls) {
       simt::store_volatile(global(memory_.arguments.timed_out), 0u);
@@ -354,8 +353,8 @@ class TaskExecutor {
     if (!task_tiles.is_changed(3)) return;
     constexpr int lines = 2 * tile_order * static_cast<int>(sizeof(T)) / 128;  // cache lines per column
     const T* const c = arguments_.tile(task.i, task.j);
-    for (int k = thread(); k < lines * 2 * tile_order;
-         k += threads) {  // cache line k % lines of column k / lines
+    // Index k is cache line k % lines of column k / lines.
+    for (int k = thread(); k < lines * 2 * tile_order; k += threads) {
       prefetch(c + k % lines * (2 * tile_order / lines) + k / lines * arguments_.ld);
     }
   }
