@@ -1,7 +1,7 @@
 #pragma once
 /// The solve U X = L^-1 of geinv/multi_gpu, by block rows from the last one up. Every GPU gets a copy of the
 /// block row of U, and then computes the block row of X in its own columns. X overwrites U and L^-1. No GPU
-/// needs columns of X from other GPUs.
+/// needs columns of X from other GPUs, because the columns of X are independent of each other.
 
 #include <cstddef>
 #include <vector>
@@ -14,7 +14,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 using namespace gaussweep::inverse;
 
 /// Copies `width` rows of a GPU's columns to a packed block row, in which each block of width x width
-/// elements is contiguous. Sets the originals to 0. One thread block per column.
+/// elements is contiguous. Sets the originals to 0: L^-1, which X replaces, is 0 above the diagonal blocks.
+/// One thread block per column.
 /// @param step distance in `to`, in elements, between consecutive blocks of this GPU; the blocks of the other
 /// GPUs are between them
 template <class T>
@@ -79,6 +80,7 @@ class DistributedUpperSolve {
   /// Copies a block row of U, without its diagonal block, to every GPU.
   void send(std::int64_t block) {
     DeviceGroup& group = panels_.group();
+    // Block columns are distributed cyclically, so the blocks of one GPU are `gpus` blocks apart.
     const std::int64_t step = blocks_.gpus * blocks_.width * blocks_.width;
     group.stage(blocks_.gpus, "pack");
     for (int gpu = 0; gpu < blocks_.gpus; ++gpu) {
@@ -97,19 +99,21 @@ class DistributedUpperSolve {
       Device& copy_stream = group.copy_stream(gpu);
       // The GPU's computations may still read block row `block` + 2, which the copies overwrite.
       copy_stream.wait_for(group.device(gpu));
+      // One strided copy per other GPU: a row of the copy is a block, and rows are `stride` bytes apart.
       for (int other = 0; other < blocks_.gpus; ++other) {
         const std::int64_t first_block = first_right(other, block);
         if (other == gpu || first_block >= blocks_.count()) continue;
         copy_stream.wait_for(group.device(other));
         copy_stream.copy_2d(
             row_block(gpu, block, first_block), stride, row_block(other, block, first_block), stride,
-            stride / static_cast<std::size_t>(blocks_.gpus),
+            /*bytes per block*/ stride / static_cast<std::size_t>(blocks_.gpus),
             static_cast<std::size_t>((blocks_.count() - first_block + blocks_.gpus - 1) / blocks_.gpus));
       }
     }
   }
 
-  /// Computes a block row of X in a GPU's columns.
+  /// Computes a block row of X in a GPU's columns: subtracts the product of the copied block row of U and the
+  /// finished rows of X, then solves with the diagonal block.
   void solve(int gpu, std::int64_t block) {
     const std::int64_t columns = blocks_.columns_of(gpu);
     if (columns == 0) return;

@@ -47,13 +47,14 @@ inline Parameter panel_parameter() {
       "columns per panel, which GPUs copy together, in whole blocks; 0: n / 16, at most 2048");
 }
 
+/// Returns the bytes of the two panels of DistributedPanels (getrf/distributed_panels.cuh).
 constexpr std::size_t two_panels(std::size_t panel_bytes) {
   return 2 * aligned_workspace_bytes(static_cast<std::int64_t>(panel_bytes), 1);
 }
 /// Returns the bytes of workspace per GPU of DistributedUpperSolve (distributed_upper_solve.cuh): a copy of
 /// all diagonal blocks of U, and buffers for the current block. These hold the block's triangles of at most
 /// 256 rows (lu::max_solve_rows_per_launch) in reverse order of rows and columns, and the reciprocals of the
-/// diagonal.
+/// diagonal. In reverse order an upper triangle is a lower one, so that it uses the kernel for L.
 inline std::size_t upper_solve_bytes(const ColumnBlocks& blocks, std::size_t element) {
   return aligned_workspace_bytes(blocks.count() * blocks.width * blocks.width, element) +
          aligned_workspace_bytes(blocks.width * lu::max_solve_rows_per_launch, element) +
@@ -70,8 +71,8 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
          3 * aligned_workspace_bytes(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
 /// Returns the bytes of workspace per GPU of DistributedTriangle (trtri/distributed_triangle.cuh) with panels
-/// of `width` columns: two panels, and saved elements of the other triangle. Solves need reversed triangles
-/// and reciprocals of the diagonal, as in upper_solve_bytes.
+/// of `width` columns: two panels, and a copy of the other triangle of a panel's diagonal square. Solves need
+/// reversed triangles and reciprocals of the diagonal, as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) +
          aligned_workspace_bytes(width * width, element) +

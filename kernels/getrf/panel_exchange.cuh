@@ -32,7 +32,9 @@ enum class Senders {
 };
 
 /// A candidate and its row's elements in the slice. row[0] is the negated reciprocal of the candidate, if
-/// that is a normal number. The elements right of the candidate follow, then zeros for finished columns.
+/// that is a normal number. The elements right of the candidate follow, then zeros for finished columns. The
+/// update of the slice subtracts multiples of `row` in all columns; the zeros keep finished columns
+/// unchanged.
 template <class T, int Slice>
 struct alignas(16) Message {
   Candidate candidate;
@@ -48,7 +50,7 @@ struct ExchangeMemory {
                                      : SentBy == Senders::warps ? 32
                                                                 : max_cluster_blocks;
   Message<T, slice> messages[slice][max_senders];  ///< the received candidates, per column of the slice
-  Message<T, slice> warp_best[2][warps];           ///< each warp's candidate; even and odd columns alternate
+  Message<T, slice> warp_best[2][warps];  ///< each warp's candidate, for even [0] and odd [1] columns
   alignas(16) T rows[slice][Columns];  ///< the received pivot rows, beginning with the slice's first column
   alignas(16) T warp_rows[warps][Columns];  ///< per warp: the pivot row that it sends
   alignas(16) T upper[2][slice][Columns];   ///< rows of U right of the slice; double-buffered, because the
@@ -56,7 +58,7 @@ struct ExchangeMemory {
   /// The slice's columns of L, negated, as [column][row of the thread][thread]; 0 in rows above the diagonal.
   T lower[slice][Columns > slice ? RowsPerThread : 1][Threads];
   std::uint64_t messages_arrived[slice];  ///< mbarriers, one per column of the slice
-  std::uint64_t rows_arrived;             ///< the mbarrier of `rows`
+  std::uint64_t rows_arrived;             ///< the mbarrier of `rows`; barrier_offset needs it here
 };
 
 #if GAUSSWEEP_CLUSTERS
@@ -102,7 +104,8 @@ class CandidateExchange {
     simt::fence_mbarrier_init();
   }
 
-  /// Sends the warp's candidate for the slice's column i, or, with Senders::blocks, the block's best one.
+  /// Sends the warp's candidate for the slice's column i to all blocks. With Senders::blocks, only the warp
+  /// with the block's best candidate sends; with Senders::block, every warp stores its message locally.
   /// @pre the candidate row's elements in the slice are up to date
   __device__ __forceinline__ void send(unsigned i, const ThreadRows& v, const Positions& position,
                                        const WarpCandidate<T>& warp_best) const {
@@ -127,18 +130,18 @@ class CandidateExchange {
         const int best = argmax.is_ambiguous() ? best_at(warp_messages, warps) : argmax.lane;
         if (static_cast<int>(warp) != best) return;
       }
-      constexpr unsigned per_pass = 32 / receivers;  // 16-byte packs per pass
-      const unsigned first = lane / receivers;
+      constexpr unsigned packs_per_pass = 32 / receivers;  // 16-byte packs; one lane per pack and receiver
+      const unsigned first_pack = lane / receivers;
       const bool receiver_exists = lane % receivers < blocks_;
       const unsigned target = receiver_ + message_offset(i, sender_), barrier = receiver_ + barrier_offset(i);
       GAUSSWEEP_UNROLL
-      for (unsigned p = 0; p < message_packs; p += per_pass) {
-        const unsigned pack_index = min(p + first, message_packs - 1);
+      for (unsigned p = 0; p < message_packs; p += packs_per_pass) {
+        const unsigned pack_index = min(p + first_pack, message_packs - 1);
         unsigned words[4];
         simt::load_pack(own_message + pack_index * 16, words);
         clear_finished(words, pack_index, slice - i);
-        simt::st_async_if(receiver_exists && p + first < message_packs, target + pack_index * 16, barrier,
-                          words);
+        simt::st_async_if(receiver_exists && p + first_pack < message_packs, target + pack_index * 16,
+                          barrier, words);
       }
     }
   }
@@ -192,7 +195,7 @@ class CandidateExchange {
       const unsigned pack_index = lane % packs;
       unsigned words[4];
       simt::load_pack(own_row + pack_index * 16, words);
-      if (pack_index * pack >= Columns - slice_index * slice) return;  // these columns are finished
+      if (pack_index * pack >= Columns - slice_index * slice) return;  // columns of finished slices
       GAUSSWEEP_ROLLED
       for (unsigned r = lane / packs; r < blocks_; r += blocks_per_pass) {
         const unsigned receiver = simt::map_shared_rank(base_, r);
@@ -230,11 +233,12 @@ class CandidateExchange {
       }
     }
   }
-  /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Group` + 1. The
-  /// latter is in the `slice` registers of `v` from `Group` * slice on.
-  template <int Group>
+  /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Distance` + 1. The
+  /// latter is in the `slice` registers of `v` from `Distance` * slice on, because the rows have already been
+  /// rotated left by slice `slice_index`.
+  template <int Distance>
   __device__ __forceinline__ void subtract_product(unsigned slice_index, ThreadRows& v) const {
-    constexpr int first = Group * slice;
+    constexpr int first = Distance * slice;
     GAUSSWEEP_ROLLED
     for (int begin = 0; begin < slice; begin += 2) {
       GAUSSWEEP_UNROLL
@@ -260,7 +264,8 @@ class CandidateExchange {
  private:
   static constexpr bool single_block = SentBy == Senders::block, by_warp = SentBy == Senders::warps;
   static constexpr unsigned warps = Threads / 32;
-  /// The largest number of blocks to which a warp sends; lane l sends to block l % receivers.
+  /// The largest number of blocks to which a warp sends; lane l sends to block l % receivers. With
+  /// Senders::warps a cluster has at most 32 warps (Memory::max_senders), hence at most 32 / warps blocks.
   static constexpr unsigned receivers = by_warp ? std::min(32 / warps, 16u) : max_cluster_blocks;
   static constexpr unsigned pack = 16 / sizeof(T);  ///< elements in 16 bytes
   static constexpr unsigned message_bytes = sizeof(SliceMessage), message_packs = message_bytes / 16;
@@ -272,7 +277,7 @@ class CandidateExchange {
            (i * Memory::max_senders + sender) * message_bytes;
   }
   /// Returns the offset of the barrier for the messages of the slice's column i, or for the pivot rows if i
-  /// is `slice`.
+  /// is `slice`: Memory::rows_arrived follows Memory::messages_arrived.
   __device__ __forceinline__ static unsigned barrier_offset(unsigned i) {
     return static_cast<unsigned>(offsetof(Memory, messages_arrived)) + i * 8;
   }
@@ -313,7 +318,8 @@ class CandidateExchange {
       }
     }
   }
-  /// Sets the elements of a 16-byte pack of a message to 0 from element `unfinished` on.
+  /// Sets the elements of finished columns in a message's 16-byte pack `pack_index` to 0. These are the
+  /// elements of Message::row from index `unfinished` on.
   __device__ __forceinline__ static void clear_finished(unsigned (&words)[4], unsigned pack_index,
                                                         unsigned unfinished) {
     constexpr unsigned candidate_packs = sizeof(Candidate) / 16, words_per_element = 4 / pack;
@@ -331,6 +337,7 @@ class CandidateExchange {
       simt::load_pack(address + static_cast<unsigned>(sizeof(Candidate) + c * sizeof(T)), &message.row[c]);
     }
   }
+  /// Returns Candidate::high of the message at `address`.
   __device__ __forceinline__ static unsigned high_at(unsigned address) {
     unsigned high;
     simt::load_one(address, high);
@@ -342,9 +349,10 @@ class CandidateExchange {
     return best_lane(lane < senders ? load_candidate(address + lane * message_bytes) : no_candidate);
   }
 
-  /// Computes the rows of U right of the slice in one warp, one column per lane. Pivot row k was sent after
-  /// k + 1 steps, each of which shifted the row's elements. Its multiplier of column i is therefore at index
-  /// `slice - 1 - k + i`.
+  /// Computes the rows of U right of the slice in one warp, one column per lane, by substitution with the
+  /// slice's unit lower triangle. Pivot row k was sent after k + 1 steps, each of which shifted its elements
+  /// in the slice left by one and appended a multiplier. The row's multiplier of column i (i < k) is
+  /// therefore at index `slice - 1 - k + i`.
   __device__ __forceinline__ void solve_by_warp(unsigned slice_index) const {
     const unsigned columns = Columns - (slice_index + 1) * slice;
     const unsigned column = threadIdx.x < columns ? threadIdx.x : 0;

@@ -19,7 +19,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 
-using gaussweep::lu::levels;
+using gaussweep::lu::levels;  // recursion levels of RecursiveLu (recursive_lu.cuh)
 
 constexpr int max_panel_columns = 32;
 
@@ -39,9 +39,11 @@ struct PreviousPanelUpdate {
   int columns_left;          ///< columns of the column block left of the previous panel
   int columns_right;         ///< columns of the column block right of this launch's panel
   RowPermutation exchanges;  ///< the previous panel's row exchanges
-  /// Two permutations of `order` elements per recursion level. Their elements are exchanged like those of a
-  /// column of the matrix. RecursiveLu::exchange later uses them to move rows of other columns. Adjacent
-  /// parts of a level use different permutations, so that one can be reset while the other is in use.
+  /// Two permutations of `order` row indices per recursion level. Each panel exchanges their elements like
+  /// those of a column of the matrix. A permutation thus accumulates the exchanges of all panels of a part of
+  /// the recursion. RecursiveLu::exchange then applies it to the columns outside the part, in one pass.
+  /// Adjacent parts of a level use different permutations, so that one can be reset while the other is in
+  /// use.
   int* source_rows;
   int order;          ///< elements of a permutation: the order of the matrix
   unsigned parities;  ///< bit l selects the permutation in use on level l
@@ -92,30 +94,32 @@ __device__ __forceinline__ void permutations_of(int* (&column)[4], int group, in
 }
 
 /// Solves with a unit lower triangle of 32 rows for eight columns of `x`, by one warp. `triangle` is
-/// column-major, `x` row-major with leading dimension `stride`; both are in shared memory. Each lane computes
-/// every fourth element of one column. The triangle's columns from `columns` on are 0.
+/// column-major, `x` row-major with leading dimension `stride`; both are in shared memory. Four lanes share a
+/// column of x; each of them has the rows `first_row`, `first_row` + 4, ... . The triangle's columns from
+/// `columns` on are 0.
 template <class T>
 __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, int columns) {
   const int column = static_cast<int>(threadIdx.x) % 8;
-  const int part = static_cast<int>(threadIdx.x) % 32 / 8;
+  const int first_row = static_cast<int>(threadIdx.x) % 32 / 8;
   T y[8];
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < 8; ++r) y[r] = x[(r * 4 + part) * stride + column];
+  for (int r = 0; r < 8; ++r) y[r] = x[(r * 4 + first_row) * stride + column];
   GAUSSWEEP_UNROLL
   for (int k = 0; k < 31; ++k) {
-    if (k % 4 == 0 && k >= columns) break;
+    if (k % 4 == 0 && k >= columns) break;  // tested once per four columns, because further columns are 0
     const T solved = __shfl_sync(0xffffffffu, y[k / 4], k % 4 * 8 + column);
     GAUSSWEEP_UNROLL
     for (int r = k / 4; r < 8; ++r) {
-      const T l = triangle[k * 32 + r * 4 + part];
-      if (r > k / 4 || part > k % 4) y[r] = std::fma(-l, solved, y[r]);
+      const T l = triangle[k * 32 + r * 4 + first_row];
+      if (r > k / 4 || first_row > k % 4) y[r] = std::fma(-l, solved, y[r]);
     }
   }
   GAUSSWEEP_UNROLL
-  for (int r = 0; r < 8; ++r) x[(r * 4 + part) * stride + column] = y[r];
+  for (int r = 0; r < 8; ++r) x[(r * 4 + first_row) * stride + column] = y[r];
 }
 
-/// Leading dimension of the rows of U in shared memory, chosen such that bank conflicts are rare.
+/// Leading dimension of the rows of U in shared memory: at least the eight columns of solve_tile, and padded
+/// by 16 bytes, so that bank conflicts are rare.
 template <class T, int Columns>
 constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 
@@ -131,10 +135,11 @@ constexpr int panel_scratch = std::is_same_v<T, double> ? std::max(inverses_size
 
 /// Returns the row whose content the previous panel's exchanges move to `row`. Rows are relative to the first
 /// row of the panel of this launch; the previous panel's rows are negative. The lanes of a warp query 32
-/// consecutive rows. `displaced_to` of lane t: the row to which the previous panel's row t moves, negative if
-/// it stays in the previous panel.
+/// consecutive rows (the window). `displaced_to` of lane t: the row to which the previous panel's row t
+/// moves, negative if it stays in the previous panel. Only such displaced rows enter the window.
 __device__ __forceinline__ int displaced_from(int row, int lane, int displaced_to, int update_cols) {
   const int begin = row - lane;
+  // Bit t: row t of the previous panel moves to a row of the window.
   unsigned in_window = __ballot_sync(0xffffffffu, displaced_to >= begin && displaced_to < begin + 32);
   int from = row;
   while (in_window != 0) {
@@ -158,7 +163,7 @@ __device__ __forceinline__ void exchange_other_columns(T* column, std::int64_t l
   const int source = inside ? update.exchanges.source[lane] : -1;
   const int target = inside ? update.exchanges.target[lane] : -1;
   const int own_row = first - update.cols + lane;
-  T* const block = column - (update.cols + update.columns_left) * lda;
+  T* const block = column - (update.cols + update.columns_left) * lda;  // first column of the column block
   // A work item is four permutations, or four columns of the column block.
   const int items =
       levels / columns_per_warp + (update.columns_left + columns_per_warp - 1) / columns_per_warp;
@@ -193,6 +198,7 @@ __device__ __forceinline__ void load_upper(const T* a, const T* panel, std::int6
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int row = min(lane, update.cols - 1);
   const T* const source = a + (update.exchanges.source[row] - first);
+  // The previous panel's diagonal block ends directly above and to the left of `panel`.
   const T* const l = panel - update.cols * lda - update.cols + row;
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   T factor[triangle_columns], value[columns_per_warp];
@@ -241,8 +247,9 @@ class ProductOnFmaUnits {
         GAUSSWEEP_UNROLL
         for (int s = 0; s < RowsPerThread; ++s) factor[s][k] = -next_[s][k];
       }
+      // Prefetches the next columns. The last iteration loads its own columns again, which avoids a branch.
       load_columns(begin + k_step < k_count_ ? begin + k_step : begin);
-      // Subtracts the sum of the terms: single terms much smaller than the element would be rounded away.
+      // Adds the sum of the k_step terms to v: single terms much smaller than v would be rounded away.
       const auto row_bytes = static_cast<unsigned>(upper_stride<T, Columns> * sizeof(T));
       const unsigned u_rows = simt::shared_address(upper) + static_cast<unsigned>(begin) * row_bytes;
       GAUSSWEEP_UNROLL
@@ -269,6 +276,7 @@ class ProductOnFmaUnits {
   }
 
  private:
+  /// Columns of L per iteration. All their elements are prefetched in registers, which limits the number.
   static constexpr int k_step = RowsPerThread <= 4 ? 8 : RowsPerThread == 8 ? 2 : 1;
   __device__ __forceinline__ void load_columns(int begin) {
     GAUSSWEEP_UNROLL
@@ -282,7 +290,7 @@ class ProductOnFmaUnits {
   int row_, step_, rows_, k_count_;
   const T* l_;
   std::int64_t lda_;
-  T next_[RowsPerThread][k_step];
+  T next_[RowsPerThread][k_step];  ///< the prefetched elements of L
 };
 
 /// True if tensor cores compute the product with L: in double with at least two tiles of 8 columns.
