@@ -61,7 +61,7 @@ __device__ __forceinline__ void store_row(const T (&v)[Columns], T* to, std::int
 }  // namespace detail
 
 /// The number of clusters per launch of factor_panel that only exchange rows. It is larger if each cluster
-/// has only one block.
+/// has only one block, because all their warps share the work.
 template <Senders SentBy>
 constexpr int row_exchange_clusters = SentBy == Senders::block ? 8 : 1;
 
@@ -110,23 +110,26 @@ __global__ void __launch_bounds__(Threads, 1)
   const int cluster = static_cast<int>(blockIdx.x / blocks);
   const CandidateExchange<T, Columns, RowsPerThread, Threads, SentBy> exchange(memory.exchange,
                                                                                cluster == 0 ? cols : 0);
+  // Programmatic dependent launch: lets the next kernel start, and waits for the end of the previous one.
   simt::griddepcontrol_launch_dependents();
   simt::griddepcontrol_wait();
 
   // The index of the cluster among the last `row_exchange_clusters` clusters; negative for the others.
-  const int exchanger = cluster - static_cast<int>(gridDim.x / blocks) + row_exchange_clusters<SentBy>;
-  if (cluster > 0 && exchanger >= 0) {
-    exchange_other_columns(a - first, lda, first, update,
-                           (exchanger * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
-                           row_exchange_clusters<SentBy> * static_cast<int>(blocks) * warps);
+  const int exchange_cluster = cluster - static_cast<int>(gridDim.x / blocks) + row_exchange_clusters<SentBy>;
+  if (cluster > 0 && exchange_cluster >= 0) {
+    exchange_other_columns(
+        a - first, lda, first, update,
+        (exchange_cluster * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
+        row_exchange_clusters<SentBy> * static_cast<int>(blocks) * warps);
     return;
   }
   // The first column that this cluster updates, counted from the panel's end.
   const int right_begin = (cluster - 1) * Columns;
   T* const own_columns = cluster == 0 ? a : a + (cols + right_begin) * lda;
   const int own_count = cluster == 0 ? cols : min(Columns, update.columns_right - right_begin);
-  const int own_row = static_cast<int>(rank) * Threads + thread;  // the thread's first row
-  const int step = static_cast<int>(blocks) * Threads;            // distance of the thread's rows
+  const int own_row = static_cast<int>(rank) * Threads + thread;  // the thread's first row in the panel
+  const int step = static_cast<int>(blocks) * Threads;            // distance between the thread's rows
+  // The row to which row `lane` of the previous panel moves, relative to `first`; see displaced_from.
   const int displaced_to = lane < update.cols ? update.exchanges.target[lane] - first : -1;
   if (update.cols > 0)
     load_upper<Columns, Threads>(own_columns, a, lda, first, own_count, update, triangle, upper);
@@ -159,6 +162,7 @@ __global__ void __launch_bounds__(Threads, 1)
   }
   simt::cluster_wait();
   if (update.cols > 0) {
+    // The blocks and their warps share the columns of U to store.
     for (int c = static_cast<int>(rank) + warp * static_cast<int>(blocks); c < own_count;
          c += warps * static_cast<int>(blocks)) {
       if (lane < update.cols) own_columns[lane - update.cols + c * lda] = upper[lane * stride + c];
@@ -181,10 +185,10 @@ __global__ void __launch_bounds__(Threads, 1)
   for (int s = 0; s < RowsPerThread; ++s) {
     const int row = own_row + s * step;
     if (row >= rows) continue;
-    const int to = position[s];
+    const int to = position[s];  // LAPACK's row exchanges move row `row` of the panel here
     store_row(v[s], a + to, lda, cols);
     if (to < cols) exchanges.source[to] = first + row;
-    if (row < cols) exchanges.target[row] = to < cols ? -1 : first + to;
+    if (row < cols) exchanges.target[row] = to < cols ? -1 : first + to;  // -1: stays in these `cols` rows
   }
   if (thread == 0 && rank == 0 && first_zero != no_row && *info == 0) *info = first + first_zero + 1;
 #else

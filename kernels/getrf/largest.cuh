@@ -25,9 +25,9 @@ __device__ __forceinline__ bool is_larger(T value, T other) {
 /// Returns the eligible lane with the largest |value|, or -1 if no lane is eligible; ties go to the lowest
 /// lane. NaN is larger than all numbers. All 32 lanes must call this.
 ///
-/// The bits of |value| are ordered like the numbers, with NaN above them. From compute capability 8.0 on, one
-/// warp reduction finds the largest high word. If several lanes with doubles have this word, a second
-/// reduction finds the largest low word among them.
+/// Read as unsigned integers, the bits of |value| are ordered like the numbers, with NaN above them. From
+/// compute capability 8.0 on, one warp reduction finds the largest high word. If several lanes with doubles
+/// have this word, a second reduction finds the largest low word among them.
 template <class T>
 __device__ __forceinline__ int lane_of_largest(bool eligible, T value) {
   constexpr unsigned all = 0xffffffffu;
@@ -53,6 +53,7 @@ __device__ __forceinline__ int lane_of_largest(bool eligible, T value) {
   }
   return __ffs(static_cast<int>(lanes)) - 1;
 #else
+  // A butterfly reduction; -1 stands for "not eligible", and infinity for NaN.
   T magnitude = !eligible ? T(-1) : value == value ? std::fabs(value) : T(INFINITY);
   int lane = static_cast<int>(threadIdx.x) % 32;
   GAUSSWEEP_UNROLL

@@ -15,7 +15,8 @@ struct NoProducts {
   static constexpr bool preconditions = false;
 };
 
-/// Computes C -= A B (C is m x n, A is m x k), by `products` if products->subtract returns true.
+/// Computes C -= A B (C is m x n, A is m x k). `products` computes the product if it accepts these sizes:
+/// products->subtract then returns true. Otherwise the vendor's GEMM computes it.
 template <class T, class Products>
 void subtract_product(Context& context, [[maybe_unused]] Products* products, int m, int n, int k, const T* a,
                       std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) {

@@ -39,6 +39,7 @@ __global__ void __launch_bounds__(32)
   const int source = row_inside ? exchanges.source[lane] : -1;
   const int target = row_inside ? exchanges.target[lane] : -1;
   const int own_row = first + lane;
+  // The index among the thread blocks that process columns; negative if the block has permutations.
   const int block = static_cast<int>(blockIdx.x) - levels / columns_per_warp;
   if (block < 0) {
     int* column[columns_per_warp];
@@ -48,6 +49,7 @@ __global__ void __launch_bounds__(32)
   }
   const int blocks_before = (before + columns_per_warp - 1) / columns_per_warp;
   if constexpr (std::is_same_v<T, float>) {
+    // The index among the thread blocks that compute L below the window; negative for the others.
     const int row_group = block - blocks_before - (columns - after + columns_per_warp - 1) / columns_per_warp;
     if (row_group >= 0) {
       solve_below_window(l, below + row_group * 32 + lane, lda,
@@ -63,7 +65,7 @@ __global__ void __launch_bounds__(32)
   for (int k = 0; k < width; ++k) {
     row_of_l[k] = !left && row_inside && k < lane ? l[lane + k * lda] : T(0);
   }
-  T top[columns_per_warp];
+  T top[columns_per_warp];  // the lane's row of the panel's rows, in the block's columns
   T* column[columns_per_warp];
   GAUSSWEEP_UNROLL
   for (int i = 0; i < columns_per_warp; ++i) column[i] = begin + i < end ? a + (begin + i) * lda : nullptr;
@@ -95,7 +97,7 @@ __global__ void start_permutations(Index* source_rows, int order) {
 }
 
 /// Resets a permutation to the identity. @pre only the exchanges of columns [first, first + count) changed
-/// it; `pivots` count rows from 1
+/// it, i.e. only elements of these `count` rows and of the pivot rows; `pivots` count rows from 1
 __device__ __forceinline__ void reset_permutation(int* source_rows, const int* pivots, int first, int count) {
   for (int row = first + static_cast<int>(threadIdx.x); row < first + count;
        row += static_cast<int>(blockDim.x)) {
@@ -107,7 +109,7 @@ __device__ __forceinline__ void reset_permutation(int* source_rows, const int* p
 /// Applies the row exchanges of columns [first, first + count), count <= 1024, to the `columns` columns at
 /// `a`. A block takes `ColumnsPerBlock` columns. Thread t moves the new content of row first + t to this row.
 /// If the pivot row of column first + t is below these `count` rows, thread t also moves that row's new
-/// content.
+/// content. Threads with the same pivot row write the same value.
 /// @param source_rows the permutation of columns [first, first + count): for each row, the row with its new
 /// content
 /// @param previous the permutation of the `previous_count` columns before `first`; it is reset to the
@@ -122,7 +124,7 @@ __global__ void __launch_bounds__(max_distributed_columns)
   const int source = inside ? source_rows[row] : row;
   int below_row = inside ? pivots[row] - 1 : 0;
   const int below_source = inside && below_row >= first + count ? source_rows[below_row] : -1;
-  if (below_source < 0 || below_source == below_row) below_row = -1;
+  if (below_source < 0 || below_source == below_row) below_row = -1;  // nothing to move
   if (blockIdx.x == 0) reset_permutation(previous, pivots, first - previous_count, previous_count);
   const int begin = static_cast<int>(blockIdx.x) * ColumnsPerBlock;
   const bool moves = inside && source != row;
@@ -144,9 +146,9 @@ __global__ void __launch_bounds__(max_distributed_columns)
   }
 }
 
-/// Like exchange_rows_by_element, for many exchanges, which access nearly every cache line of a column. A
-/// block copies the `rows` elements of a column from row `first` on to its part of `buffer`, and back in the
-/// new order.
+/// Like exchange_rows_by_element, for many exchanges: these access nearly every cache line of a column, so
+/// that copying whole columns hardly moves more data. A block copies the `rows` elements of a column from row
+/// `first` on to its part of `buffer`, and back in the new order.
 template <class T>
 __global__ void __launch_bounds__(1024)
     exchange_rows_by_column_buffer(T* a, std::int64_t lda, int first, int rows, int columns,
@@ -262,6 +264,7 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
     }
     GAUSSWEEP_UNROLL
     for (int k = 0; k < 32; ++k) {
+      // The next owner keeps only the elements left of the diagonal.
       factor[k] = inside && (warp > owner + 1 || k < lane) ? -next[k] : T(0);
     }
   }
@@ -272,10 +275,11 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
 }
 
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
-/// warp has 32 rows of these as 8 x 8 tiles. Each diagonal block of 32 rows is solved with the
-/// inverses of its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
-/// @param max_column_sum limit of needs_correction. If Corrects, the solution gets one refinement step where
-/// a column sum of a diagonal tile or of its inverse exceeds this limit
+/// warp keeps 32 rows of these in registers, as 8 x 8 tiles. Each diagonal block of 32 rows is solved with
+/// the inverses of its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
+/// @tparam Corrects true: the solution with a diagonal block gets one refinement step if a column sum of one
+/// of its tiles, or of the tile's inverse, exceeds `max_column_sum` (needs_correction in triangle_tiles.cuh)
+/// @param scale see RowOrder
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
 __global__ void __launch_bounds__(max_solve_rows_per_launch)
@@ -286,7 +290,7 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
   constexpr bool is_scaled = Order != RowOrder::plain;
   constexpr int width = 8 * Tiles;
   constexpr int stride = Tiles % 2 == 0 ? width + 2 : width + 10;  // 2 mod 16: no bank conflicts
-  __shared__ double solved[32 * stride];
+  __shared__ double solved[32 * stride];  // the current 32 rows of B, then of the solution
   // The diagonal blocks of the current 32 rows and of the next, prepared while the current rows are solved.
   __shared__ double triangles[2][32 * triangle_stride];
   __shared__ double inverses[2][inverses_size];
@@ -295,8 +299,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
   const int lane = thread % 32;
   const int warp = thread / 32;
   const int warps = static_cast<int>(blockDim.x) / 32;
-  const int tile_row = lane / 4;
-  const int tile_column = lane % 4;
+  const int tile_row = lane / 4;     // the lane's row of a tile
+  const int tile_column = lane % 4;  // the lane's pair of columns of a tile
   const int begin = static_cast<int>(blockIdx.x) * width;
   // Loads are unconditional with clamped indices, because a predicated load would stall the next one.
   const auto load_triangle = [&](double(&element)[32]) {
@@ -317,7 +321,7 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
       if (lane == 0) corrects[warp % 2] = needed;
     }
   };
-  double x[4][Tiles][2];
+  double x[4][Tiles][2];  // the lane's elements of B: [tile row][tile column][column of the pair]
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     GAUSSWEEP_UNROLL
@@ -338,7 +342,9 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
   }
   GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
-    const int owner = first / 32;
+    const int owner = first / 32;  // the warp whose rows are solved in this iteration
+    // The negated elements of L in the lane's row of tile row i: element k is in column
+    // first + k / 2 * 8 + tile_column * 2 + k % 2.
     double factor[4][8];
     if (warp > owner) {
       GAUSSWEEP_UNROLL
@@ -366,7 +372,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
     if (warp == owner + 1) load_triangle(element);
     __syncthreads();
     if (warp == owner + 1) store_triangle(element);
-    // The first tiles go to the owner and to the warps of earlier rows, which have no update to compute.
+    // A warp solves for 8 columns, a tile, at a time. Tiles are numbered from the owner to earlier warps (mod
+    // `warps`), because earlier warps have no update to compute.
     for (int tile = owner >= warp ? owner - warp : owner - warp + warps; tile < Tiles; tile += warps) {
       if (Corrects && corrects[owner % 2]) {
         solve_tile_by_inverses</*Corrected=*/true>(triangles[owner % 2], inverses[owner % 2],
@@ -411,7 +418,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
 }
 
 /// Launches the solve B = L^-1 B for a unit lower triangular L of at most 256 rows: in double
-/// solve_on_tensor_cores, in float `substitute`. A thread block takes `Columns` columns.
+/// solve_on_tensor_cores, in float `substitute`. A thread block takes `Columns` columns. `Corrects` and
+/// `max_column_sum` have an effect only in double.
 template <RowOrder Order, bool Corrects, int Columns, class T>
 void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                   int columns, const T* scale, double max_column_sum = HUGE_VAL) {
@@ -426,7 +434,9 @@ void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b
   }
 }
 /// Chooses the number of columns per thread block and launches the solve B = L^-1 B.
-/// @param max_column_sum limit of solve_on_tensor_cores
+/// @tparam Corrects as for solve_on_tensor_cores; by default true if B is scaled: L is then a triangle whose
+/// rows were divided by the diagonal, and may have elements above 1
+/// @param max_column_sum as for solve_on_tensor_cores
 template <RowOrder Order = RowOrder::plain, bool Corrects = Order != RowOrder::plain, class T>
 void solve_in_one_launch(Context& context, const T* l, std::int64_t ldl, int rows, T* b, std::int64_t ldb,
                          int columns, const T* scale = nullptr, double max_column_sum = HUGE_VAL) {

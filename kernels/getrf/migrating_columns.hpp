@@ -21,8 +21,8 @@ class MigratingColumns {
     for (std::size_t gpu = 1; gpu < parts.size(); ++gpu)
       views_.push_back({parts[gpu].workspace.template take<T>(b.rows * b.cols), b.rows, b.cols, b.rows});
   }
-  /// Returns the columns on `gpu`, to which it copies the current values if necessary. The copy waits for all
-  /// work queued on the GPU that has the current values.
+  /// Returns the columns on `gpu`. Copies the current values to this GPU if another GPU has them; the copy
+  /// then waits for all work queued on that GPU.
   const MatrixView<T>& bring_to(int gpu) {
     const MatrixView<T>& to = views_[static_cast<std::size_t>(gpu)];
     if (gpu == current_gpu_) return to;

@@ -46,6 +46,7 @@ __device__ __forceinline__ WarpCandidate<T> warp_candidate(const T (&v)[RowsPerT
   GAUSSWEEP_UNROLL
   for (int s = 0; s < RowsPerThread; ++s) {
     Candidate c = candidate(v[s][0], position[s]);
+    // Rows that are not eligible get the magnitude 0 of no_candidate.
     const unsigned eligible_mask = (position[s] >= j) & (position[s] != no_row) ? ~0u : 0u;
     c.high &= eligible_mask;
     c.low &= eligible_mask;
@@ -75,9 +76,10 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
     const int j = static_cast<int>(slice_index) * slice + i;
     typename CandidateExchange::SliceMessage best;
     const bool unambiguous = exchange.await(slice_index, static_cast<unsigned>(i), best);
-    T factor[RowsPerThread], entering[RowsPerThread];  // `factor` holds negated multipliers
+    T factor[RowsPerThread];    // the negated multipliers; 0 in rows that do not change
+    T entering[RowsPerThread];  // the finished elements, which enter at the slice's right end
     GAUSSWEEP_UNROLL
-    for (int s = 0; s < RowsPerThread; ++s) factor[s] = v[s][0] * best.row[0];
+    for (int s = 0; s < RowsPerThread; ++s) factor[s] = v[s][0] * best.row[0];  // row[0] = -1 / pivot
     if (!unambiguous || !has_reciprocal(best.candidate, T())) {
       exchange.resolve(static_cast<unsigned>(i), best);
       const bool zero = is_zero(best.candidate);
@@ -89,7 +91,7 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
         factor[s] = divides ? -v[s][0] / divisor : v[s][0] * best.row[0];
       }
     }
-    const int pivot = best.candidate.position;
+    const int pivot = best.candidate.position;  // LAPACK exchanges the rows at positions j and `pivot`
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) {
       const bool below = position[s] >= j && position[s] != pivot;
@@ -153,6 +155,7 @@ __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], i
       const int count = min(remaining, slice);
       factor_slice(v, position, slice_index, count, remaining > slice, exchange, warp_best, first_zero,
                    my_pivot);
+      // If the panel's last slice has fewer columns, completes the rotation of the slice.
       GAUSSWEEP_ROLLED
       for (int i = count; i < slice; ++i) rotate<slice, 1>(v);
       if constexpr (slice < Columns) {

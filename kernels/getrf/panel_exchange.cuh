@@ -235,7 +235,7 @@ class CandidateExchange {
   }
   /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Distance` + 1. The
   /// latter is in the `slice` registers of `v` from `Distance` * slice on, because the rows have already been
-  /// rotated left by slice `slice_index`.
+  /// rotated left by all slices up to `slice_index`.
   template <int Distance>
   __device__ __forceinline__ void subtract_product(unsigned slice_index, ThreadRows& v) const {
     constexpr int first = Distance * slice;
@@ -351,7 +351,7 @@ class CandidateExchange {
 
   /// Computes the rows of U right of the slice in one warp, one column per lane, by substitution with the
   /// slice's unit lower triangle. Pivot row k was sent after k + 1 steps, each of which shifted its elements
-  /// in the slice left by one and appended a multiplier. The row's multiplier of column i (i < k) is
+  /// in the slice left by one and appended a finished element. The row's multiplier of column i (i < k) is
   /// therefore at index `slice - 1 - k + i`.
   __device__ __forceinline__ void solve_by_warp(unsigned slice_index) const {
     const unsigned columns = Columns - (slice_index + 1) * slice;

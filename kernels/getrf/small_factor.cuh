@@ -16,7 +16,7 @@ struct PivotOutput {
   int* order;   ///< the index of the pivot row of each step
 };
 
-/// Factors Split::systems systems per block, with rows in registers. @tparam Split a PanelSplit of
+/// Factors Split::systems systems per block, with rows in registers. @tparam Split a RowSplit of
 /// small_rows.cuh
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads)

@@ -103,7 +103,7 @@ template <class T>
 __device__ __forceinline__ T inverse_power_of_two(T value) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   constexpr int digits = std::numeric_limits<T>::digits - 1;
-  // Exponent field of the largest power of two.
+  // Exponent field of the largest power of two. The fields of 2^e and 2^-e add up to this number.
   constexpr Bits largest = (Bits(1) << (8 * sizeof(T) - 1 - digits)) - 2;
   Bits bits;
   memcpy(&bits, &value, sizeof bits);
@@ -365,10 +365,10 @@ class ThreadRow {
     if (any) wait_for_group<Split>();  // all threads have read the flag before one of them resets it
     return any;
   }
-  /// Returns info, or 0 if info is a padding step beyond n.
+  /// Returns info, or 0 if it is the index of a padding step beyond n.
   __device__ int info_within(int info) const { return info > n_ ? 0 : info; }
 
-  /// Like lane_of_largest, for groups of fewer than 32 lanes. Returns a lane of the group, or -1.
+  /// Like lane_of_largest (largest.cuh) for groups below 32 lanes. Returns a lane of the group, or -1.
   __device__ int lane_of_largest_in_group(bool eligible, T value) const {
     constexpr unsigned all = 0xffffffffu;
     using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
@@ -411,7 +411,7 @@ class ThreadRow {
       } else {
         lane = lane_of_largest_in_group(eligible, a_[0]);
       }
-      pivot = __shfl_sync(0xffffffffu, a_[0], lane & (Split::lanes - 1), Split::lanes);
+      pivot = __shfl_sync(0xffffffffu, a_[0], lane & (Split::lanes - 1), Split::lanes);  // masks -1
       const int row = lane < 0 ? no_row : row_ / 32 * 32 + lane;
       if (Split::group <= 32) return row;
       if (row_ % 32 == 0) {
@@ -457,8 +457,7 @@ class ThreadRow {
     }
     if (info == 0 && pivot == T(0)) info = k + 1;
     const bool remains = step_ < 0 && !is_pivot_row;
-    // A pivot of 0 means that the whole column is 0.
-    T factor = owner && remains && pivot != T(0) ? a_[0] / pivot : T(0);
+    T factor = owner && remains && pivot != T(0) ? a_[0] / pivot : T(0);  // pivot 0: the column is 0
     if (Split::parts > 1 && owner) shared_.factor[row_] = factor;
     if (is_pivot_row) {
       step_ = k;
@@ -466,24 +465,25 @@ class ThreadRow {
       shared_.pivots[k] = position_;
     }
     wait_for_group<Split>();
+    // LAPACK exchanges the pivot row with the row at position k.
     position_ = is_pivot_row ? k : position_ == k && k < n_ ? shared_.pivots[k] : position_;
     if (Split::parts > 1) factor = shared_.factor[row_];
-    // The factor of a finished row is 0. Selecting rows per element would be slower.
+    // The factor of a finished row is 0, so its values do not change. A test per element would be slower.
     add_row<Width>(shared_.row[stage][part_], owner, -factor, remains ? factor : a_[0]);
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
   /// Runs step k of a symmetric system. The thread of every row from k on stores its element of column k of L
-  /// D in shared memory. This column also serves as row k of D L^T, because the elements right of the
-  /// diagonal in row k have other rounding errors. If shared memory does not keep all columns, the thread of
-  /// row k copies the column into its registers.
+  /// D in shared memory, as row k of D L^T: the elements right of the diagonal in row k have other rounding
+  /// errors. If shared memory does not keep all columns, the thread of row k copies it into its registers.
   template <int Width>
   __device__ void eliminate_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = Split::parts == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
     const int stage = k % Split::stages;
     T(*const column)[Split::columns] = shared_.row[stage];
-    const int own_part = row_ % Split::parts;
+    const int own_part = row_ % Split::parts;  // the part and the register of column row_, for row k
     const int own_column = row_ / Split::parts - k / Split::parts - (own_part < owner_part ? 1 : 0);
-    // Threads beyond the last row compute a valid address but write nothing.
+    // Element j of row k of D L^T goes where row k's thread keeps column j after k shifts (finished columns
+    // are last). Threads beyond the last row compute a valid address but write nothing.
     T* const element = &column[own_part][row_ >= Split::max_order ? 0
                                          : own_column < 0         ? own_column + Split::columns
                                                                   : own_column];
@@ -617,10 +617,10 @@ class ThreadRow {
     const bool owner = Split::parts == 1 || part_ == owner_part, owns_unknown = step_ == k;
     const int stage = k % 2;
     const T element = right_of_diagonal(k, column_element);
-    int source = k;
+    int owner_lane = k;  // the lane of the group whose row was the pivot of step k
     if (Split::group <= 32 && !Split::symmetric) {
       const unsigned lanes = __ballot_sync(0xffffffffu, owns_unknown ? 1 : 0);
-      source = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
+      owner_lane = __ffs(static_cast<int>(lanes >> first_lane())) - 1;
     }
     if (Split::group > 32) {
       // Each part of the row stores its partial sum.
@@ -636,7 +636,7 @@ class ThreadRow {
     for (int r = 0; r < Split::rhs_columns; ++r) {
       T x;
       if (Split::group <= 32) {
-        x = __shfl_sync(0xffffffffu, divided_by_pivot(y_[r]), source, Split::rows);
+        x = __shfl_sync(0xffffffffu, divided_by_pivot(y_[r]), owner_lane, Split::rows);
       } else {
         x = shared_.sum[stage][0][r];
         GAUSSWEEP_UNROLL

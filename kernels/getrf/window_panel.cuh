@@ -2,11 +2,11 @@
 /// Factors a panel of the float LU in gesv/mixed_gmres in one thread block, with pivots from a window of
 /// rows.
 ///
-/// Pivots are the largest elements of the next 256 rows (the window), not of all rows. Such pivots suffice
-/// for an LU that is only a preconditioner. All data stays on one multiprocessor, and a column costs one
-/// barrier: every warp stores its candidate and the candidate's row before the barrier, and selects the best
-/// candidate after it. L in the rows below the window is computed afterwards (solve_below_window); its
-/// elements may exceed 1.
+/// Pivots are the largest elements of the next 256 rows (the window), not of all rows below the diagonal.
+/// Such pivots suffice for an LU that is only a preconditioner. All data stays on one multiprocessor, and a
+/// column costs one barrier: every warp stores its candidate and the candidate's row before the barrier, and
+/// selects the best candidate after it. L in the rows below the window is computed afterwards
+/// (solve_below_window); its elements may exceed 1.
 ///
 /// Each thread keeps one row in registers. Each step shifts the remaining elements by one column, so that
 /// registers are indexed by constants only. Multipliers and rows of U are stored in shared memory. Rows do
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
   for (int c = 0; c < width; ++c) v[c] = thread < rows && c < cols ? a[thread + c * lda] : T(0);
 
   int first_zero = no_row;
-  int my_pivot = lane;  // the pivot of column `lane`
+  int my_pivot = lane;  // the position of the pivot of column `lane`
   GAUSSWEEP_ROLLED
   for (int j = 0; j < cols; ++j) {
     const int buffer = j % 2;
@@ -100,6 +100,7 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
         warp_rows_address + static_cast<unsigned>((buffer * warps + best_warp) * width * sizeof(T));
     if (zero && first_zero == no_row) first_zero = j;
     if (lane == j) my_pivot = pivot;
+    // The warps take turns to store rows of U. Register 0 of the pivot row is column j.
     if (warp == j % warps) upper[j][lane] = warp_rows[buffer][best_warp][lane];
 
     T factor = v[0] * inverse;
@@ -107,6 +108,7 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
       factor = zero ? T(0) : v[0] / warp_rows[buffer][best_warp][0];
     lower[j][thread] = factor;
     factor = position >= j && position != pivot ? -factor : T(0);
+    // LAPACK exchanges the rows at the positions j and `pivot`.
     position = position == pivot ? j : position == j ? pivot : position;
     T u[pack];
     GAUSSWEEP_UNROLL
@@ -145,6 +147,7 @@ __device__ __forceinline__ void solve_below_window(const T* u, T* row, std::int6
   for (int c = 0; c < width; ++c) upper[lane][c] = u[lane + c * lda];
   __syncwarp();
   const T pivot = upper[lane][lane];
+  // If a pivot is 0, the panel is unusable (factor_window); this only avoids the division by 0.
   const T own_inverse = pivot == T(0) ? T(0) : T(1) / pivot;
   T x[width];
   GAUSSWEEP_UNROLL
