@@ -1,7 +1,8 @@
 #pragma once
 /// Computes the inverses of small matrices in double from their LU factors: X = U^-1 L^-1 P.
 ///
-/// The columns of X are independent: a warp computes 8 or 16 columns by forward and back substitution.
+/// The columns of X are independent: a warp computes 8 or 16 columns of U^-1 L^-1 by forward and back
+/// substitution. P only moves each column to its final position when it is stored.
 /// *Squares* of 32 x 32 elements of L and U are staged in shared memory for all warps of a thread block. A
 /// *tile* has 8 x 8 elements.
 ///
@@ -33,7 +34,7 @@ constexpr int square_order = tile_order * tiles_per_square;  ///< rows and colum
 /// The leading dimension of a square in shared memory, with which loads of fragments have no bank conflicts.
 constexpr int pitch = lu::triangle_stride;
 constexpr int square_size = square_order * pitch;
-constexpr int pairs = square_order / 2;  ///< pairs of elements in a square's column
+constexpr int pairs = square_order / 2;  ///< pairs of adjacent elements in a square's column
 
 /// The work split: a warp computes `Sets` sets of eight columns of X, and a thread block has `Warps` warps.
 /// While one square is used, `Prefetched` squares are being copied. With several sets, one product multiplies
@@ -57,7 +58,8 @@ struct ColumnSplit {
 
 using Batch = factored::Batch<double>;
 
-/// Starts to copy two neighbouring elements of a square. Both addresses are multiples of 16.
+/// Starts to copy two adjacent elements of a square. Both addresses are multiples of 16 bytes. Before
+/// compute capability 8.0, which introduced asynchronous copies, the copy is synchronous.
 __device__ __forceinline__ void copy_pair(double* shared, const double* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   shared[0] = global[0];
@@ -125,8 +127,9 @@ class InverseColumns {
       double* const shared_square = shared_ + stage * square_size;
       const int i0 = square_order * position.i(), j0 = square_order * position.j();
       const double* const global_square = factors_ + i0 + j0 * n_;
+      // The thread copies the elements i and i + 1 of the columns j, j + step, ... of the square.
       const int i = static_cast<int>(threadIdx.x) % pairs * 2, j = static_cast<int>(threadIdx.x) / pairs;
-      constexpr int step = Split::threads / pairs;  // columns
+      constexpr int step = Split::threads / pairs;
       if (is_aligned_ && i0 + square_order <= n_ && j0 + square_order <= n_) {
         GAUSSWEEP_UNROLL
         for (int c = 0; c < square_order; c += step)
@@ -146,7 +149,8 @@ class InverseColumns {
     simt::end_copy_group();
   }
 
-  /// Performs the steps of both substitutions that use one square.
+  /// Performs the steps of both substitutions that use one square. In a diagonal square, the first
+  /// warp inverts the diagonal tiles of L and the last warp those of U. The last square needs both.
   __device__ void process(const lu::SquareIterator& current, const double* square) {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
@@ -263,15 +267,16 @@ class InverseColumns {
       }
     }
   }
-  /// Computes the scaled inverses of U's diagonal tiles with one warp; a lane computes one column. If the
-  /// pivots of a tile are tiny, products with the unscaled inverse would overflow before they cancel. The
-  /// scale, a power of two, is stored behind each column.
+  /// Computes the inverses of U's scaled diagonal tiles with one warp; a lane computes
+  /// one column. If the pivots of a tile are tiny, products with the inverse of the unscaled tile would
+  /// overflow before they cancel. The scale, a power of two, is stored behind each column.
   __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square,
                                                      double* tile_inverses) const {
     const int column = lane() % tile_order;
     const double* const tile_data = square + lane() / tile_order * tile_order * (pitch + 1);
     const double pivot = square[lane() * (pitch + 1)];
     double largest = square_order * square_row + lane() < n_ ? std::fabs(pivot) : 0;
+    // The largest |pivot| of the tile: a butterfly reduction over the tile's eight lanes.
     GAUSSWEEP_UNROLL
     for (int distance = tile_order / 2; distance > 0; distance /= 2)
       largest = std::fmax(largest, __shfl_xor_sync(0xffffffffu, largest, distance));
@@ -306,7 +311,7 @@ class InverseColumns {
       load_tile(inverses(Triangle::l) + tile_order * i * lu::inverse_stride, lu::inverse_stride, inverse);
       TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
-      scale(x, 1.0, a_[i]);
+      scale(x, 1.0, a_[i]);  // copies x
       scale(x, -1.0, negated_x);
       GAUSSWEEP_UNROLL
       for (int below = i + 1; below < tiles_per_square; ++below) {
@@ -327,12 +332,13 @@ class InverseColumns {
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h)
         u_elements[h] = quad() <= 2 * lane_of_quad() + h ? u_elements[h] : 0.0;  // below the diagonal is L
+      // `inverse` is that of the scaled tile, so that the solution is tile_scale * x.
       TileElements x = {}, negated_x;
       multiply(x, a_[i], inverse);
       scale(x, -tile_scale, negated_x);
-      multiply(a_[i], negated_x, u_elements);
-      multiply(x, a_[i], inverse);
-      scale(x, tile_scale, a_[i]);
+      multiply(a_[i], negated_x, u_elements);  // a_[i] is now the residual
+      multiply(x, a_[i], inverse);             // the refinement step
+      scale(x, tile_scale, a_[i]);             // a_[i] is now the solution
       store(tiles_per_square * square_row + i, i);
       scale(x, -tile_scale, negated_x);
       GAUSSWEEP_UNROLL

@@ -7,12 +7,12 @@
 /// rows, divides the pivot row by the pivot and subtracts multiples of this row from all other rows.
 ///
 /// The paper updates all columns of both matrices in every iteration (parameter `grid` = full). With `grid` =
-/// shrinking, columns of `a` up to k are not updated, because they are never read again. Columns of `x` with
-/// a 0 in row k are not updated either, because they would not change. Updates never write column k of `a`,
-/// which holds the multipliers. The paper's kernels have two races: thread blocks overwrite the pivot and the
-/// multipliers while others read them. This version has no race. It also omits the paper's copies to shared
-/// memory, which only one thread would read. Every subtracted product is one fma, so that all backends and
-/// both grids give the same bits.
+/// shrinking, columns of `a` up to k are not updated, because no later iteration reads them. Columns of `x`
+/// with a 0 in row k are not updated either, because they would not change. Updates never write column k of
+/// `a`, which holds the multipliers. The paper's kernels have two races: thread blocks overwrite the pivot
+/// and the multipliers while others read them. This version has no race. It also omits the paper's copies to
+/// shared memory, which only one thread would read. Every subtracted product is one fma, so that all backends
+/// and both grids give the same bits.
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +26,7 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inversion {
 
+/// Returns the index of the calling thread, which is the column that it processes.
 __device__ __forceinline__ std::int64_t column_index() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
@@ -65,7 +66,7 @@ __global__ void subtract_row(MatrixView<T> a, MatrixView<T> x, std::int64_t k, b
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x;
   const std::int64_t j = blockIdx.x;
   if (i >= a.rows || i == k) return;
-  const T factor = a.data[i + k * a.ld];
+  const T factor = a.data[i + k * a.ld];  // row k is already divided by the pivot
   if (j > k || (full && j != k)) {
     T* const column = a.data + j * a.ld;
     column[i] = std::fma(-factor, column[k], column[i]);

@@ -21,13 +21,13 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 
-constexpr int threads = 256;
+constexpr int threads = 256;            ///< threads per block of the kernels in this namespace
 constexpr int elements_per_thread = 4;  ///< elements of a column that a thread copies
 
-/// Reverses the triangles of 256 rows on U's diagonal, and divides their rows by the diagonal elements. Row i
-/// of U becomes row order - 1 - i of `reversed` (order x 256). The triangles begin at multiples of 256 rows
-/// of `reversed`. Sets reciprocals[i] to 1 / u(i, i). A thread block processes 256 rows; gridDim.y is the
-/// number of columns.
+/// Reverses the rows and columns of the triangles of 256 rows on U's diagonal, and divides their rows by the
+/// diagonal elements: they become unit lower triangles. Row i of U becomes row order - 1 - i of `reversed`
+/// (order x 256). The triangles begin at multiples of 256 rows of `reversed`. Sets reciprocals[i] to 1 / u(i,
+/// i). A thread block processes 256 rows of one column; gridDim.y is the number of columns.
 template <class T>
 __global__ void __launch_bounds__(threads)
     reverse_triangles(const T* u, std::int64_t ldu, int order, T* reversed, T* reciprocals) {
@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(threads)
 /// Computes 32 columns of X = U^-1 L^-1 again, by substitution with scaled rows of U, if one of them is not
 /// finite. Checks only the first element of each column, which is computed last, from all others. Does
 /// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
+/// The functions `levels::*` and the strips, sets of 32 columns, are those of trtri/whole_substitution.cuh.
 /// @param l, u the equations L Y = I and U X = Y; I, Y and X share the same memory
 template <class T>
 __global__ void __launch_bounds__(levels::strip_threads)
@@ -56,8 +57,9 @@ __global__ void __launch_bounds__(levels::strip_threads)
   const int first_column = static_cast<int>(blockIdx.x) * levels::strip_columns;
   const int column = first_column + thread % 32;
   const T first_element = column < u.order ? u.x[column * u.ldx] : T(0);
+  // x - x is 0 if x is finite, else NaN.
   if (__any_sync(0xffffffffu, first_element - first_element == T(0) ? 0 : 1) == 0 || *info != 0) return;
-  __syncthreads();
+  __syncthreads();  // all warps have read first_element
   for (int e = thread; e < u.order * levels::strip_columns; e += levels::strip_threads) {
     const int i = e % u.order, j = first_column + e / u.order;
     if (j < u.order) u.x[i + j * u.ldx] = T(i == j ? 1 : 0);

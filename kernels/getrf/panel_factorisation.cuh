@@ -8,12 +8,13 @@
 /// group a thread loads its multipliers from global memory. The owners of the group's pivot rows store these
 /// rows in shared memory, not yet updated by the group's own steps. In double a group has eight steps, and
 /// one warp updates the pivot rows by substitution with the unit triangle of these steps. In float a group
-/// has four steps, and every thread applies the inverse of that triangle to its multipliers instead. Rows are
-/// exchanged only at the end; each thread records the step in which its row was the pivot.
+/// has four steps, and every thread applies the inverse of that triangle to its multipliers instead: both
+/// give multipliers * triangle^-1 * pivot rows. Rows are exchanged only at the end; each thread records the
+/// step in which its row was the pivot.
 ///
-/// In Cholesky, the update is a product of L with the panel's rows of L^T. The four threads of a quad compute
-/// parts of four rows and then exchange them (panel_tiles.cuh). In float up to order 128, the update
-/// eliminates step by step like LU, which is faster there.
+/// In Cholesky, the update is the product of the earlier columns of L with the panel's part of L^T. The four
+/// threads of a quad compute parts of four rows and then exchange them (panel_tiles.cuh). In float up to
+/// order 128, the update eliminates step by step like LU, which is faster there.
 ///
 /// One right-hand side can be eliminated together with A, and is then solved for by back substitution. For
 /// several right-hand sides see factored_solve.cuh.
@@ -83,12 +84,13 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       T a[panel_elements];
       for_rows([&](int e) {
         T* const row_elements = a + e * width;
+        // The block of U has the pivot rows of the panel's steps; rows before it subtract these unknowns.
         const bool is_needed = row(e) < n_ && position_[e] < first + width;
         GAUSSWEEP_UNROLL
         for (int c = 0; c < width; ++c)
           row_elements[c] =
               is_needed && first + c < n_ && position_[e] <= first + c ? element_of_u(e, first + c) : T(0);
-        const int local_step = position_[e] - first;
+        const int local_step = position_[e] - first;  // the row's step in this panel
         if (local_step < 0 || local_step >= width) return;
         T diagonal = 1;
         GAUSSWEEP_UNROLL
@@ -243,7 +245,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
   /// @tparam RowMajor true if the upper triangle is stored: the rows of L are then contiguous
   template <bool RowMajor>
   __device__ __forceinline__ void add_products(int first, T (&a)[panel_elements]) const {
-    // If only one block fits on a multiprocessor, few warps hide load latencies, so loads start earlier.
+    // If only one block fits on a multiprocessor, few warps hide load latencies. Loads then start earlier.
     constexpr int ahead = Split::blocks > 1 ? group_steps : tile_order;
     const bool has_rows = row() / 32 * 32 + 32 > first;  // equal for all threads of a warp
     const int left_row = first_of_four(), right_row = lane() % 4 * 8;
@@ -356,7 +358,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       const int buffer = k % 2;
       bool eligible[RowsPerThread], any = false;
       T largest = a[0];
-      int pivot_slot = 0;
+      int pivot_slot = 0;  // the index of the thread's candidate among its rows
       for_rows([&](int e) {
         eligible[e] = position_[e] >= k && row(e) < n_;
         if (e > 0 && eligible[e] && (!any || is_larger(a[e * width], largest))) {
@@ -365,7 +367,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
         }
         any = any || eligible[e];
       });
-      const int own_lane = lane_of_largest(any, largest);
+      const int own_lane = lane_of_largest(any, largest);  // the lane of the warp's candidate, or -1
       if (lane() == own_lane) {
         for_rows([&](int e) {
           if (pivot_slot != e) return;
@@ -386,7 +388,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       }
       const T* const pivot_row = shared_.candidate[buffer][pivot_warp];
       const T pivot = pivot_row[0], inverse = T(1) / pivot;
-      const int position = shared_.position[buffer][pivot_warp];
+      const int position = shared_.position[buffer][pivot_warp];  // of the pivot row before this step
       const bool owns_pivot = warp() == pivot_warp && lane() == own_lane, divides = inverse - inverse != T(0);
       if (owns_pivot) {
         shared_.pivots[k] = position;
@@ -398,6 +400,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
         // whole column is 0.
         const T leading = a[e * width], estimate = leading * inverse;
         T factor = std::fma(std::fma(-estimate, pivot, leading), inverse, estimate);
+        // `divides`: the inverse is infinite or NaN.
         if (divides) factor = pivot == T(0) ? T(0) : leading / pivot;
         const bool is_pivot = owns_pivot && pivot_slot == e, is_eliminated = eligible[e] && !is_pivot;
         factors[e] = is_eliminated ? factor : T(0);
@@ -426,7 +429,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       wait();
       const T pivot = column[0];
       if (!(pivot > T(0)) && info == 0) info = k + 1;
-      if (row() / 32 * 32 + 31 < k) continue;  // uniform for the warp
+      if (row() / 32 * 32 + 31 < k) continue;  // all rows of the warp are finished
       const T factor[1] = {a[0] / pivot};      // unused for rows before k
       if (row() >= k && row() < n_) *address_of(row(), k) = a[0] / std::sqrt(pivot);
       subtract_and_move<Count, 1>(factor, column, a);
@@ -437,7 +440,8 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
 
   /// Factors the last Count columns of a panel of a symmetric matrix, in double, in groups of eight steps.
   /// One warp owns the rows of the panel's diagonal block. While this warp eliminates one group, the warps
-  /// below apply the previous group. All warps wait for each other only once per group.
+  /// below apply the previous group (a pipeline). All warps wait for each other only once per group. After
+  /// the last group, the warps below have one more group to apply.
   template <int Count>
   __device__ void eliminate_symmetric_groups(int first, T (&a)[panel_elements]) {
     if (row() / 32 * 32 == first) eliminate_diagonal_group<Count>(first, a);
@@ -534,7 +538,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
     const FragmentLoader loader(system_.a, n_, /*row_limit=*/n_, /*column_limit=*/steps,
                                 /*is_row_major=*/false);
     const int t = lane() % 4;
-    int step_of[RowsPerThread][4];
+    int step_of[RowsPerThread][4];  // the steps of the four rows of which the thread has a quarter
     Left<RowsPerThread> left;
     for_rows([&](int e) {
       GAUSSWEEP_UNROLL
@@ -545,6 +549,8 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
     GAUSSWEEP_ROLLED
     for (int k = 0; k < steps; k += tile_order) {
       T(*const shared)[Split::pitch] = shared_.rows[k / tile_order % 2];
+      // Loads multipliers. Negates them in later rows, sets them to an identity in the group's pivot rows,
+      // and to 0 in finished rows, which do not change.
       for_rows([&](int e) { loader.load(first_of_four(e), k, left[e]); });
       for_rows([&](int e) {
         GAUSSWEEP_UNROLL
@@ -557,7 +563,8 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
             element = local_step >= tile_order ? -element : offset == 0 ? 1.0 : 0.0;
           }
           if (local_step < 0 || local_step >= tile_order) continue;
-          // `left` has identity rows for the pivot rows of these steps, so the product restores the elements.
+          // Pivot rows move to shared memory. `left` has identity rows for them, so that the product below
+          // restores them after substitute_square has updated them.
           GAUSSWEEP_UNROLL
           for (int s = 0; s < quarter; ++s) {
             T& element = a[quarter * (4 * e + i) + s];
@@ -569,6 +576,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
       wait();
       if (threadIdx.x < width) substitute_square(triangle_of(k), shared);
       wait();
+      // The columns Jg + j and Jg + j + 1 of the pivot rows, with J = quarter / 2 and g = lane() / 4.
       multiply<RowsPerThread>(a, left, [&](int h, int j, double& first, double& second) {
         lu::load_two(&shared[2 * t + h][lane() / 4 * quarter / 2 + j], first, second);
       });

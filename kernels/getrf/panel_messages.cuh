@@ -19,7 +19,7 @@ constexpr int no_row = 0x7fffffff;  ///< the position of a row that does not exi
 struct alignas(16) Candidate {
   unsigned high;       ///< the magnitude's high word; its highest bit is set, unlike in no_candidate
   unsigned low;        ///< the magnitude's low word; 0 for floats
-  int position;        ///< the current position of the candidate's row
+  int position;        ///< the current position of the candidate's row under LAPACK's row exchanges
   unsigned sign_word;  ///< the high word of the value, with its sign
 };
 constexpr unsigned candidate_bit = 0x80000000u;
@@ -51,7 +51,8 @@ __device__ __forceinline__ bool is_zero(const Candidate& c) {
   return c.high == candidate_bit && c.low == 0;
 }
 /// Returns true if the candidate's exponent shows that its reciprocal is a normal number (LAPACK's sfmin
-/// test): if its magnitude is in [2^-1021, 2^1021) in double, or in [2^-125, 2^125) in float.
+/// test): if its magnitude is in [2^-1021, 2^1021) in double, or in [2^-125, 2^125) in float. The unsigned
+/// subtraction tests both limits in one comparison.
 __device__ __forceinline__ bool has_reciprocal(const Candidate& c, double) {
   return c.high - (candidate_bit + 0x00200000u) < 0x7fc00000u - 0x00200000u;
 }
@@ -61,8 +62,8 @@ __device__ __forceinline__ bool has_reciprocal(const Candidate& c, float) {
 
 #if GAUSSWEEP_CLUSTERS
 
-/// Returns the lane with the largest candidate of the warp; ties go to the smallest position. `of_lane`: the
-/// lane's candidate.
+/// Returns the lane with the largest candidate of the warp by three warp reductions; ties go to the smallest
+/// position. `of_lane`: the lane's candidate.
 __device__ __forceinline__ int best_lane(const Candidate& of_lane) {
   constexpr unsigned all = 0xffffffffu;
   bool largest = __reduce_max_sync(all, of_lane.high) == of_lane.high;
@@ -111,7 +112,7 @@ __device__ __forceinline__ float approximate_reciprocal(float value) {
 template <int sign = 1>
 __device__ __forceinline__ double reciprocal(double value) {
   const double estimate = approximate_reciprocal(value);
-  const double error = std::fma(-value, estimate, 1.0);
+  const double error = std::fma(-value, estimate, 1.0);  // 1 / value = estimate (1 + error + error^2 + ...)
   return std::fma(sign * estimate, std::fma(error, error, error), sign * estimate);
 }
 template <int sign = 1>

@@ -32,7 +32,8 @@ class PanelRows {
     const int thread = static_cast<int>(threadIdx.x);
     return RowsPerThread == 1 ? thread : thread / 32 * 32 * RowsPerThread + 32 * e + thread % 32;
   }
-  /// Returns the first of the four rows of which the thread has elements after transpose_quads().
+  /// Returns the first of the four rows of which the thread has elements after transpose_quads()
+  /// (panel_tiles.cuh).
   __device__ __forceinline__ int first_of_four(int e = 0) const { return row(e) / 4 * 4; }
   /// Waits for all threads that process the system.
   static __device__ __forceinline__ void wait() {
@@ -62,8 +63,8 @@ class PanelRows {
     }
   }
 
-  /// Returns the address of element (i, j) of A and its factors. For Cholesky this is element (i, j) of L,
-  /// which is stored at (j, i) if the upper triangle is stored.
+  /// Returns the address of element (i, j) of A, which its factors overwrite. For Cholesky this is element
+  /// (i, j) of L, which is stored at (j, i) if the upper triangle is stored.
   __device__ T* address_of(int i, int j) const {
     const bool mirrored = Symmetric && system_.uplo == Uplo::upper;
     return system_.a + (mirrored ? j + i * n_ : i + j * n_);

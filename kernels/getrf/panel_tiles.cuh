@@ -28,7 +28,7 @@ constexpr int group_steps = 4;  ///< elimination steps per group, between two ba
 
 /// The work split of a thread block for systems of up to Rows rows. A thread keeps `RowsPerThread_` rows of a
 /// panel, 32 apart. `ResidentThreads` is the wanted number of threads per multiprocessor, which limits the
-/// registers per thread.
+/// registers per thread (PanelSplit::blocks is an argument of __launch_bounds__).
 template <int Rows, int RowsPerThread_ = 1, int ResidentThreads = 512>
 struct PanelSplit {
   static constexpr int RowsPerThread = RowsPerThread_;
@@ -101,6 +101,7 @@ void with_work_split(const Context& context, const Shape& shape, Launch&& launch
 template <class T, class Split>
 struct SharedStorage {
   /// Elements of the three possible contents of `triangles`: 8 x 8 triangles, a diagonal block, two tiles.
+  /// The array has the size of the largest.
   static constexpr int squares = sizeof(T) == 8 ? Split::rows / tile_order * 64 : 0,
                        block = Split::width * Split::block_pitch;
   static constexpr int tiles = sizeof(T) == 4 && Split::rows > 32 ? 2 * Split::width* Split::pitch : 0;
@@ -139,6 +140,8 @@ __device__ __forceinline__ int lane() {
 template <int RowsPerThread, class T>
 __device__ __forceinline__ void transpose_quads(T (&a)[panel_elements]) {
   constexpr int quarter = 8 / RowsPerThread;  // elements
+  // A transpose by exchanges with the lanes at distance 1 and 2. A lane keeps the parts whose index has the
+  // same bit as its own index, and exchanges the others.
   GAUSSWEEP_UNROLL
   for (int bit = 1; bit <= 2; bit *= 2) {
     const bool high = (lane() & bit) != 0;
@@ -176,6 +179,7 @@ __device__ __forceinline__ void multiply(double (&a)[panel_elements], const Left
     for (int h = 0; h < 2; ++h) load(h, j, right[0][h], right[1][h]);
     GAUSSWEEP_UNROLL
     for (int e = 0; e < 4 * RowsPerThread; ++e) {
+      // Bits of e: column j + e % 2; tile rows i and i + 1 (i = 0 or 2); row of the thread.
       const int e_row = e / 4, i = e / 2 % 2 * 2;
       double* const d_elements = a + 2 * tiles * (4 * e_row + i) + j + e % 2;
       const double(&fragment)[2][4] = left[e_row];
@@ -199,6 +203,7 @@ __device__ __forceinline__ double reciprocal(double x) {
 #ifdef __CUDA_ARCH__
   double estimate;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(estimate) : "d"(x));
+  // Two Newton steps: the first one has a second-order term, the second one gives the correct rounding.
   double error = fma(-x, estimate, 1.0);
   error = fma(error, error, error);
   estimate = fma(estimate, error, estimate);
@@ -269,8 +274,8 @@ struct FragmentLoader {
   }
 };
 
-/// Returns the index of element (r, c) of an 8 x 8 matrix in shared memory (a square). With this layout,
-/// loads of fragments have no bank conflicts.
+/// Returns the index of element (r, c) of an 8 x 8 matrix in shared memory (a square): even rows come first,
+/// then odd rows. With this layout, loads of fragments have no bank conflicts.
 __device__ __forceinline__ int square_index(int r, int c) {
   return r % 2 * 32 + 4 * c + r / 2;
 }
