@@ -21,9 +21,11 @@ struct FactoredPanel {
   int rows, columns;
   int* pivots;  ///< from 1, relative to the panel's first row
   int* info;    ///< the panel's first column with a zero pivot, from 1; 0: none
-  int*
-      source_rows;  ///< for each row, its index before the panel's exchanges, from 0 at the panel's first row
+  /// The panel's row order: for each row, its index before the panel's exchanges. Rows are counted from 0 at
+  /// the panel's first row.
+  int* source_rows;
 
+  /// `memory` has panel_bytes (workspaces.hpp): the elements, pivots, info and row order, one after another.
   FactoredPanel(void* memory, std::int64_t row_count, std::int64_t column_count)
       : a(static_cast<T*>(memory)),
         ld(leading_dimension(row_count)),
@@ -43,7 +45,8 @@ __global__ void collect_pivots(FactoredPanel<T> panel, int first, int* pivots, i
   if (threadIdx.x == 0 && *info == 0 && *panel.info > 0) *info = first + *panel.info;
 }
 
-/// Combines the exchanges of a panel with those of all later panels.
+/// Combines the exchanges of a panel with those of all later panels. Panels are processed from the last one
+/// to the first, because block columns further left need the exchanges of more panels.
 /// @param source_rows the panel's row order (FactoredPanel)
 /// @param first the panel's first row in the matrix; the panel has `rows` rows
 /// @param source in: for each row, its index before the exchanges of all later panels; out: its index before
@@ -110,7 +113,8 @@ class DistributedLu {
     return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
-  /// Copies a block column to its panel on the owner and factors the panel. Returns the panel's bytes.
+  /// Copies a block column to its panel on the owner and factors the panel. Returns the panel's bytes, which
+  /// include its pivots, info and row order.
   std::size_t factor_panel(Context& context, std::int64_t block) {
     const int owner = blocks_.gpu_of(block);
     const FactoredPanel<T> factored = panel(owner, block);
@@ -144,7 +148,7 @@ class DistributedLu {
     const std::int64_t columns = blocks_.columns_before(last, gpu) - begin;
     const std::int64_t parts =
         std::max<std::int64_t>(1, std::min<std::int64_t>(streams.count(), columns / min_columns));
-    const std::int64_t width = (columns / parts + 31) / 32 * 32;
+    const std::int64_t width = (columns / parts + 31) / 32 * 32;  // of all parts but the last
     for (std::int64_t part = 0; part < parts; ++part) {
       const std::int64_t from = part * width, to = part + 1 < parts ? from + width : columns;
       apply(streams.context(part), panel(gpu, block),
@@ -171,7 +175,7 @@ class DistributedLu {
   }
 
   /// Queues the remaining work with a panel on background streams (distributed_panels.cuh): applies the panel
-  /// to b, and copies its row order, pivots and info.
+  /// to b, and saves its row order, pivots and info, because a later panel will overwrite this memory.
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);
@@ -220,7 +224,8 @@ class DistributedLu {
     return exchanges_[static_cast<std::size_t>(gpu)] + block * blocks_.n;
   }
 
-  /// Applies a panel's row exchanges to `columns` columns at `c`, which points to the panel's first row.
+  /// Applies a panel's row exchanges to `columns` columns at `c`, which points to the panel's first row. The
+  /// panel has its own permutation, so that no previous one is reset.
   static void exchange(Context& context, const FactoredPanel<T>& l, T* c, std::int64_t ld, int columns) {
     constexpr int columns_per_block = 4;
     const auto grid = static_cast<unsigned>((columns + columns_per_block - 1) / columns_per_block);

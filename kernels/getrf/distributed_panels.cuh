@@ -70,9 +70,10 @@ class DistributedPanels {
   void run(std::int64_t panels, const Factor& factor, const CopyBack& copy_back, const Update& update,
            const Finish& finish) {
     const int count = blocks_.gpus;
-    const std::int64_t last = blocks_.count();
+    const std::int64_t last = blocks_.count();  // the end of the block columns
     group_.stage(count, "start");
     group_.fork(count);
+    // Factors a panel and copies it to the other GPUs and back to the matrix.
     const auto factor_and_send = [&](std::int64_t block) {
       send(block, factor, /*has_background=*/true);
       Device& copy_stream = group_.copy_stream(blocks_.gpu_of(block));
@@ -87,7 +88,7 @@ class DistributedPanels {
         const bool is_owner = gpu == blocks_.gpu_of(block);
         group_.make_background_wait(gpu, is_owner ? group_.device(gpu) : group_.copy_stream(gpu));
       }
-      std::int64_t next = block + 1;
+      std::int64_t next = block + 1;  // below: the first block column that the background streams update
       if (next < panels) {
         const int owner = blocks_.gpu_of(next);
         group_.stage(count, "update_ahead");

@@ -30,8 +30,8 @@ using namespace gaussweep::lu;
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
   if (count <= max_solve_rows_per_launch) return solve_block(first, count);
-  int upper = max_solve_rows_per_launch;  // rows of the upper part: the largest max_solve_rows_per_launch *
-                                          // 2^i below `count`
+  // The rows of the upper part: the largest max_solve_rows_per_launch * 2^i below `count`.
+  int upper = max_solve_rows_per_launch;
   while (2 * upper < count) upper *= 2;
   solve_by_blocks(first, upper, solve_block, product);
   product(first + upper, count - upper, first, upper);
@@ -131,8 +131,8 @@ class RecursiveLu {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
   }
 
-  /// Returns the number of rows of a product from `row` to the end. Rounds this number up to a multiple of 8,
-  /// with which FP16 products are faster, if the padding between columns may be overwritten.
+  /// Returns the number of rows of a product from `row` to the end. If the padding between columns may be
+  /// overwritten, rounds this number up to a multiple of 8, with which FP16 products are faster.
   int rows_from(int row) const {
     const int rows = n_ - row;
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
@@ -173,7 +173,7 @@ class RecursiveLu {
 
   /// Factors columns [first, first + count) from row `first` down.
   void factor(int first, int count) {
-    // Excludes the columns that merged_columns() adds to the last column block.
+    // Columns that merged_columns() adds to the last column block do not count for the split.
     const int unmerged = std::min(first + count, columns_before_merge_) - first;
     if (unmerged <= block_columns(first)) return factor_block(first, count);
     int left_count = 32;  // columns of the left part: the largest 32 * 2^i below `unmerged`
@@ -187,11 +187,13 @@ class RecursiveLu {
       next_check_ = right + (2 * right >= n_ && 8 * right < 5 * n_ ? n_ / 32 : n_ / 8);
     }
     if (aborted_) return;
+    // Applies the left part to the right columns: row exchanges, rows of U, product.
     exchange(first, left_count, /*width=*/left_count, right, right_count);
     solve(first, left_count, right, right_count);
     product(rows_from(right), right_count, left_count, at(right, first), at(first, right), at(right, right));
     factor(right, right_count);
     if (aborted_) return;
+    // The left columns get the exchanges of the right part.
     exchange(right, right_count, /*width=*/left_count, first, left_count);
   }
 
@@ -201,7 +203,7 @@ class RecursiveLu {
     int cols = 0;
     for (int j = first; j < first + count; j += cols) {
       cols = std::min(panel_columns(j), first + count - j);
-      const int after = j + cols - first;
+      const int after = j + cols - first;  // the first column right of the panel, counted from `first`
       if constexpr (preconditions) {
         window_panel(j, cols);
         launch_exchange_and_solve(first, count, j, cols, after);
@@ -217,6 +219,7 @@ class RecursiveLu {
         previous_cols = cols;
       }
     }
+    // No later panel applies the last panel's exchanges to the column block and to the permutations.
     if (!preconditions) launch_exchange_and_solve(first, count, first + count - cols, cols, count);
   }
 
@@ -226,7 +229,7 @@ class RecursiveLu {
     unsigned parities = 0;
     const int column = std::min(j, columns_before_merge_ - 1);
     for (int level = 0; level < levels; ++level)
-      parities |= static_cast<unsigned>(column / (64 << level) % 2) << level;
+      parities |= static_cast<unsigned>(column / (64 << level) % 2) << level;  // parity of the part's index
     return parities;
   }
 

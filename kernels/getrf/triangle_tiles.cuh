@@ -25,6 +25,7 @@ __device__ __forceinline__ void multiply_8x8(double (&d)[2], double a, double b)
       : "+d"(d[0]), "+d"(d[1])
       : "d"(a), "d"(b));
 #else
+  // The same product without tensor cores: shuffles bring A(g, k) and B(k, 2t + q) to the lane.
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int k = 0; k < 4; ++k) {
     const double a_of_k = __shfl_sync(0xffffffffu, a, lane / 4 * 4 + k);
@@ -105,12 +106,13 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double max_column_sum) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  double tile_sum = 1, inverse_sum = 0;
+  double tile_sum = 1, inverse_sum = 0;  // 1: the diagonal of the tile, which is not stored
   GAUSSWEEP_UNROLL
   for (int r = 0; r < 8; ++r) {
     tile_sum += std::fabs(triangle[lane * triangle_stride + lane / 8 * 8 + r]);
     inverse_sum += std::fabs(inverses[lane * inverse_stride + r]);
   }
+  // Written so that NaN also needs a correction.
   return __any_sync(0xffffffffu, tile_sum <= max_column_sum && inverse_sum <= max_column_sum ? 0 : 1) != 0;
 }
 
@@ -125,7 +127,7 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
                                                        double* x, int stride) {
   const int g = static_cast<int>(threadIdx.x) % 32 / 4;
   const int t = static_cast<int>(threadIdx.x) % 4;
-  double remaining[4][2];
+  double remaining[4][2];  // the lane's right-hand sides minus the products so far, per tile
   GAUSSWEEP_UNROLL
   for (int i = 0; i < 4; ++i) {
     GAUSSWEEP_UNROLL
@@ -139,6 +141,7 @@ __device__ __forceinline__ void solve_tile_by_inverses(const double* triangle, c
       multiply_8x8(solved, remaining[i][h], inverses[(i * 8 + 2 * t + h) * inverse_stride + g]);
     }
     if constexpr (Corrected) {
+      // The residual is X_i's right-hand side - L_ii * solution; the diagonal of L_ii is 1 and not stored.
       double residual[2] = {remaining[i][0] - solved[0], remaining[i][1] - solved[1]};
       GAUSSWEEP_UNROLL
       for (int h = 0; h < 2; ++h)
@@ -223,7 +226,9 @@ class ProductOnTensorCores {
         lda_(lda) {
     load(0);
   }
-  /// `staging`: staging_size elements of shared memory for this warp, aligned to 16 bytes.
+  /// Computes v -= L U, in tiles of 32 rows and 8 columns. While one tile is converted in `staging`, the
+  /// tensor cores compute the next one. `staging`: staging_size elements of shared memory for this warp,
+  /// aligned to 16 bytes.
   __device__ __forceinline__ void subtract(double (&v)[RowsPerThread][Columns], const double* upper,
                                            double* staging) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -234,7 +239,7 @@ class ProductOnTensorCores {
       double next[2][4];
       multiply(0, upper, next);
       GAUSSWEEP_UNROLL
-      for (int tile = 0; tile < steps; ++tile) {
+      for (int tile = 0; tile < steps; ++tile) {  // columns [8 tile, 8 tile + 8)
         GAUSSWEEP_UNROLL
         for (int m = 0; m < 2; ++m) {
           GAUSSWEEP_UNROLL
@@ -262,7 +267,7 @@ class ProductOnTensorCores {
   }
 
  private:
-  static constexpr int steps = Columns / 8;
+  static constexpr int steps = Columns / 8;  ///< tiles of 8 columns in v, and groups of 8 k indices
   /// Loads the fragments of the warp's 32 rows of L for the lanes' rows s.
   __device__ __forceinline__ void load(int s) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -306,7 +311,7 @@ class ProductOnTensorCores {
   int row_, step_, rows_, k_count_;
   const double* l_;
   std::int64_t lda_;
-  double factor_[steps][2][4];
+  double factor_[steps][2][4];  ///< fragments of L: [k group][half of the 32 rows][element]
 };
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::lu
