@@ -27,8 +27,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
 /// The largest number of thread blocks per multiprocessor for which invert_group spills no registers. As an
-/// argument of __launch_bounds__ it also limits the registers of invert_rescaled. In double, N is above 16
-/// only with the parameter `kernel` = rows.
+/// argument of __launch_bounds__ it also limits the registers of invert_rescaled. In double, MaxOrder is
+/// above 16 only with the parameter `kernel` = rows.
 template <class T, int MaxOrder>
 constexpr int inverse_blocks() {
   if (sizeof(T) == 8) return MaxOrder <= 8 ? 9 : MaxOrder <= 16 ? 7 : MaxOrder <= 32 ? 4 : 6;
@@ -48,8 +48,8 @@ struct SmallStorage {
       upper[Split::systems];  ///< columns of U, and rows of the inverse
 };
 
-/// Inverts the thread group's matrix. Returns true to all threads of the group if the inverse is not finite,
-/// so that invert_rescaled must invert the matrix again.
+/// Inverts the matrix of the calling thread's group (small::GroupIndex). Returns true to all threads of the
+/// group if the inverse is not finite, so that invert_rescaled must invert the matrix again.
 /// @tparam Rescales true: scales the rows first, for the second attempt
 /// @param wanted false: computes with the other threads, but stores nothing
 template <class T, class Split, bool Rescales>
@@ -77,6 +77,7 @@ __device__ GAUSSWEEP_NOINLINE void invert_rescaled(SmallStorage<T, Split>& stora
   invert_group<T, Split, /*Rescales=*/true>(storage, count, n, a, x, info, wanted);
 }
 
+/// Inverts Split::systems matrices per block; inverts a matrix again with scaled rows if necessary.
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads, (inverse_blocks<T, Split::max_order>()))
     invert_small(std::int64_t count, int n, const T* a, T* x, int* info) {

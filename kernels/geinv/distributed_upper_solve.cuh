@@ -112,8 +112,8 @@ class DistributedUpperSolve {
     }
   }
 
-  /// Computes a block row of X in a GPU's columns: subtracts the product of the copied block row of U and the
-  /// finished rows of X, then solves with the diagonal block.
+  /// Computes a block row of X in a GPU's columns. First subtracts the product of the copied block row of U
+  /// and the finished rows of X, then solves with the diagonal block.
   void solve(int gpu, std::int64_t block) {
     const std::int64_t columns = blocks_.columns_of(gpu);
     if (columns == 0) return;

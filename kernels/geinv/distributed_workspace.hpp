@@ -71,8 +71,8 @@ inline std::size_t geinv_bytes(const Shape& shape, const Parameters& parameters,
          3 * aligned_workspace_bytes(shape.n, sizeof(int)) + upper_solve_bytes(blocks, element);
 }
 /// Returns the bytes of workspace per GPU of DistributedTriangle (trtri/distributed_triangle.cuh) with panels
-/// of `width` columns: two panels, and a copy of the other triangle of a panel's diagonal square. Solves need
-/// reversed triangles and reciprocals of the diagonal, as in upper_solve_bytes.
+/// of `width` columns. These are two panels, and a copy of the other triangle of a panel's diagonal square.
+/// Solves need reversed triangles and reciprocals of the diagonal, as in upper_solve_bytes.
 inline std::size_t distributed_triangle_bytes(const Shape& shape, std::int64_t width, std::size_t element) {
   return two_panels(lu::panel_bytes(shape.n, width, element)) +
          aligned_workspace_bytes(width * width, element) +

@@ -18,11 +18,14 @@ namespace gaussweep::GAUSSWEEP_BACKEND::inverse {
 template <class T, class Products>
 void invert(Context& context, Operands<T>& op, Products* products) {
   const int n = static_cast<int>(op.shape.n);
-  const int order = static_cast<int>(levels::padded_order(n));  // of A padded with an identity
+  // The order of A padded with an identity: columns of such an order are aligned, which makes products
+  // faster.
+  const int order = static_cast<int>(levels::padded_order(n));
   const auto matrix = static_cast<std::int64_t>(order) * order;
   auto& memory = op.workspace;
   int* const pivots = memory.template take<int>(order);
   T* const reciprocals = memory.template take<T>(order);
+  // First for the inverse of L, then for the reversed triangles of UpperSolve.
   T* const scratch = memory.template take<T>(geinv_recursive_elements(order));
   T* const x = memory.template take<T>(matrix);
   T* const a = order == n ? op.a.data : memory.template take<T>(matrix);
@@ -39,6 +42,7 @@ void invert(Context& context, Operands<T>& op, Products* products) {
     factors.factor(*products);
     inverts_by_products = products->accepts(order / 2, order / 2, order / 2);
   }
+  // X = L^-1, by substitution with large products or by trtri/levels.
   if (inverts_by_products) {
     // Copies no element of `a`, so that X becomes the identity.
     lu::copy_matrix<T>(context, {a, lda, /*order=*/0}, x, /*ld_to=*/order, /*rows=*/order, /*columns=*/order);
@@ -48,6 +52,8 @@ void invert(Context& context, Operands<T>& op, Products* products) {
         .invert(x, order, /*info=*/nullptr);
   }
   UpperSolve<T, Products>{context, a, lda, order, x, order, order, scratch, reciprocals, products}.solve();
+  // Repeats the solves for columns that are not finite. This kernel and the next one start early
+  // (programmatic dependent launch) and wait for the previous kernel themselves.
   context.stage("substitution");
   constexpr bool lower = true, unit = true, has_right_hand_side = true;
   simt::launch_early(

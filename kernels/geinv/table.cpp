@@ -27,6 +27,7 @@ GAUSSWEEP_DECLARE_PORTABLE(geinv_batched)
 namespace gaussweep {
 namespace {
 
+/// Returns the operations of LU and of the inverse from its factors.
 double flops_of(const Shape& shape) {
   return lu_flops(shape) + lu_inverse_flops(shape);
 }

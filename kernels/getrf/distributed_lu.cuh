@@ -174,8 +174,8 @@ class DistributedLu {
     subtract(/*row=*/l.columns, l.rows - l.columns, /*before=*/0, l.columns);
   }
 
-  /// Queues the remaining work with a panel on background streams (distributed_panels.cuh): applies the panel
-  /// to b, and saves its row order, pivots and info, because a later panel will overwrite this memory.
+  /// Queues the remaining work with a panel on background streams (distributed_panels.cuh). Applies the panel
+  /// to b. Saves the row order, pivots and info, because a later panel will overwrite this memory.
   void finish(std::int64_t block, const MatrixView<T>& b) {
     DeviceGroup& group = panels_.group();
     const std::int64_t row = blocks_.begin(block);

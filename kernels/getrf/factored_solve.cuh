@@ -3,9 +3,10 @@
 /// are those of LU, P A = L U with ones on the diagonal of L, or of Cholesky, A = L L^T.
 ///
 /// The right-hand sides are independent. A warp solves for 4, 8 or 16 right-hand sides, 32 rows (a *block
-/// row*) at a time. A lane has four adjacent rows of a quarter of the warp's right-hand sides. *Squares* of
-/// 32 x 32 elements of the factors are staged in shared memory for all warps that solve the same system. The
-/// next square is copied while the current one is used. Finished unknowns are in shared memory, too, where
+/// row*) at a time. Lane 4 q + p has four adjacent rows of the block row, from row 4 q on (a *quad*). It has
+/// these rows of quarter p of the warp's right-hand sides. *Squares* of 32 x 32 elements of the factors are
+/// staged in shared memory for all warps of a work split's group. The next square is copied while the current
+/// one is used (double buffering). Finished unknowns are in shared memory, too, where
 /// all lanes of the warp read them.
 ///
 /// The products of a row are added up before they are subtracted from the right-hand side, which is more
@@ -38,7 +39,7 @@ struct Batch {
   const T* factors;
   const T* b;  ///< null: the identity
   T* x;
-  bool upper;             ///< Cholesky: L^T is stored, in the upper triangle
+  bool upper;             ///< Cholesky: L^T is stored in the upper triangle, instead of L in the lower one
   const int* pivot_rows;  ///< LU: the index in A of the pivot row of each step
   const int* info;        ///< LU: LAPACK's info of the factors
 };
@@ -78,13 +79,13 @@ struct SolveSplit {
   static constexpr int groups = is_one_warp_per_group ? Warps : 1;  ///< groups per thread block
   static constexpr int group_columns =
       is_one_warp_per_group ? columns : columns * Warps;  ///< right-hand sides per group
-  /// Leading dimension of a square. Cholesky reads squares in both directions without bank conflicts; LU
-  /// reads four adjacent elements at a time.
+  /// Leading dimension of a square. For Cholesky it is odd: squares are read by columns and by rows without
+  /// bank conflicts. For LU it is a multiple of four, because four adjacent elements are read at a time.
   static constexpr int pitch = square_order + (Symmetric ? 1 : 4);
   static constexpr int square_size = square_order * pitch;
 
   static constexpr int padded(int n) { return (n + square_order - 1) / square_order * square_order; }
-  /// Returns the elements of shared memory of a group.
+  /// Returns the elements of shared memory of a group: one or two squares, and the unknowns.
   static constexpr std::int64_t group_size(int n) {
     return (n > square_order ? 2 : 1) * square_size + static_cast<std::int64_t>(padded(n)) * group_columns;
   }
@@ -144,10 +145,13 @@ class WarpSolve {
     GAUSSWEEP_UNROLL
     for (int c = 0; c < Split::lane_columns; ++c) {
       const int column = first_column() + c;
+      // Column j of U^-1 L^-1 is column pivot_rows_[j] of the inverse U^-1 L^-1 P.
       target_columns_[c] = column >= count_ ? -1 : b_ != nullptr ? column : pivot_rows_[first_rhs_ + column];
     }
   }
 
+  /// Solves for the warp's right-hand sides. Visits the squares in the order of lu::SquareIterator: those of
+  /// L for the forward substitution, then those of U for the back substitution.
   __device__ void run() {
     lu::SquareIterator next(first_square_, square_count_), current = next;
     start_copy(next, square_memory_);
@@ -215,11 +219,13 @@ class WarpSolve {
     }
     const int first_row = current.i() * square_order;
     if (current.is_forward()) {
+      // sums_ has minus the products of this block row; substitute() adds the right-hand sides.
       store_rhs(first_row, /*is_zero=*/false);
       substitute</*Forward=*/true>(first_row, square);
       set_sums_to_zero();
       __syncwarp();  // no lane still reads unknowns of the forward substitution
     } else if (current.i() < first_square_) {
+      // The forward substitution skipped this block row, because its right-hand sides are 0.
       store_rhs(first_row, /*is_zero=*/true);
     }
     if (!current.is_forward() || current.is_last_row()) {
@@ -376,6 +382,7 @@ class WarpSolve {
   T sums_[lane_rows][Split::lane_columns];   ///< the lane's sums, then unknowns, in a block row
 };
 
+/// Solves with the factors of all systems. Groups of one system have consecutive indices.
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads) solve_factored(Batch<T> batch) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -395,6 +402,7 @@ __global__ void __launch_bounds__(Split::threads) solve_factored(Batch<T> batch)
   }
 }
 
+/// Launches a work split. @throws std::runtime_error if a block needs more shared memory than the device has
 template <class T, class Split>
 void launch(Context& context, const Batch<T>& batch) {
   const std::int64_t groups_per_system = (batch.nrhs + Split::group_columns - 1) / Split::group_columns;

@@ -1,9 +1,11 @@
 #pragma once
-/// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2 (after ParILU, an iterative
-/// incomplete LU, but for all elements), for getrf/fixed_point and gesv/lu_fixed_point.
+/// The iterative LU decomposition of L. Čejka, ČVUT 2022, section 1.3.2, for getrf/fixed_point and
+/// gesv/lu_fixed_point.
 ///
-/// L and U are stored in one column-major matrix without U's unit diagonal. The first iterate is A itself. An
-/// iteration computes every element from Crout's formulas and the previous iterate:
+/// The method is that of ParILU (an iterative incomplete LU), but computes all elements of L and U instead of
+/// those of a sparsity pattern. L and U are stored in one column-major matrix without U's unit diagonal. The
+/// first iterate is A itself. An iteration computes every element from Crout's formulas and the previous
+/// iterate:
 ///   l(i, j) = a(i, j) - sum over k < j of l(i, k) u(k, j)                for i >= j,
 ///   u(i, j) = (a(i, j) - sum over k < i of l(i, k) u(k, j)) / l(i, i)    for i < j.
 /// The formulas use only elements above and to the left, so each iteration completes at least one more column
@@ -38,6 +40,7 @@ __device__ double change_of(T before, T after) {
   return change <= std::numeric_limits<double>::max() ? change : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// Returns true if the iteration changed an element.
 template <class T>
 __device__ bool differs(T before, T after) {
   return before != after && !(before != before && after != after);  // NaN equals NaN here
@@ -63,7 +66,7 @@ __global__ void fixed_point_update(MatrixView<T> a, MatrixView<T> before, Matrix
   if (i < a.rows && j < a.cols) {
     const T* row = before.data + i;
     const T* column = before.data + j * before.ld;
-    const std::int64_t k_count = i < j ? i : j;
+    const std::int64_t k_count = i < j ? i : j;  // terms in Crout's formula
     T value = a.data[i + j * a.ld];
     for (std::int64_t k = 0; k < k_count; ++k) value = std::fma(-row[k * before.ld], column[k], value);
     if (i < j) value /= row[i * before.ld];
@@ -140,7 +143,7 @@ void fixed_point_factorise(Context& context, Operands<T>& op, const Parameters& 
     std::memcpy(&largest, &host_changes.largest_bits, sizeof(largest));
     ++report.iterations;
     report.history.push_back(largest);
-    if (largest <= tolerance) report.convergence = Convergence::converged;
+    if (largest <= tolerance) report.convergence = Convergence::converged;  // false if `largest` is NaN
     if (report.convergence == Convergence::converged || host_changes.any_changed == 0) break;
   }
   const double last = report.history.back();

@@ -76,8 +76,9 @@ __device__ __forceinline__ void factor_slice(T (&v)[RowsPerThread][Columns], int
     const int j = static_cast<int>(slice_index) * slice + i;
     typename CandidateExchange::SliceMessage best;
     const bool unambiguous = exchange.await(slice_index, static_cast<unsigned>(i), best);
-    T factor[RowsPerThread];    // the negated multipliers; 0 in rows that do not change
-    T entering[RowsPerThread];  // the finished elements, which enter at the slice's right end
+    // `factor`: the negated multipliers; 0 in rows that do not change. `entering`: the finished elements,
+    // which enter at the slice's right end.
+    T factor[RowsPerThread], entering[RowsPerThread];
     GAUSSWEEP_UNROLL
     for (int s = 0; s < RowsPerThread; ++s) factor[s] = v[s][0] * best.row[0];  // row[0] = -1 / pivot
     if (!unambiguous || !has_reciprocal(best.candidate, T())) {

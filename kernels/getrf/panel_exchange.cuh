@@ -234,8 +234,8 @@ class CandidateExchange {
     }
   }
   /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Distance` + 1. The
-  /// latter is in the `slice` registers of `v` from `Distance` * slice on, because the rows have already been
-  /// rotated left by all slices up to `slice_index`.
+  /// latter is in the `slice` registers of `v` from `Distance` * slice on: the rows have been rotated left by
+  /// all slices up to `slice_index`.
   template <int Distance>
   __device__ __forceinline__ void subtract_product(unsigned slice_index, ThreadRows& v) const {
     constexpr int first = Distance * slice;

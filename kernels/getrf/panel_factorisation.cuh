@@ -8,7 +8,7 @@
 /// group a thread loads its multipliers from global memory. The owners of the group's pivot rows store these
 /// rows in shared memory, not yet updated by the group's own steps. In double a group has eight steps, and
 /// one warp updates the pivot rows by substitution with the unit triangle of these steps. In float a group
-/// has four steps, and every thread applies the inverse of that triangle to its multipliers instead: both
+/// has four steps, and every thread applies the inverse of that triangle to its multipliers instead. Both
 /// give multipliers * triangle^-1 * pivot rows. Rows are exchanged only at the end; each thread records the
 /// step in which its row was the pivot.
 ///

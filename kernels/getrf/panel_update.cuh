@@ -2,11 +2,11 @@
 /// Device functions with which the kernel that factors a panel (cluster_panel.cuh) first applies the previous
 /// panel to the other columns.
 ///
-/// The update of a column right of the previous panel has three parts: row exchanges, a substitution in the
-/// previous panel's rows, and a product with the previous panel's L. The first cluster of the launch applies
-/// the update to the columns of the new panel while it loads them into registers. Other clusters of the same
-/// launch apply the update to the columns further right. No cluster waits for another: each reads only data
-/// from before the launch and rows that it wrote itself.
+/// The update of a column right of the previous panel has three parts. These are row exchanges, a
+/// substitution in the previous panel's rows, and a product with the previous panel's L. The first cluster of
+/// the launch applies the update to the columns of the new panel while it loads them into registers. Other
+/// clusters of the same launch apply the update to the columns further right. No cluster waits for another:
+/// each reads only data from before the launch and rows that it wrote itself.
 
 #include <algorithm>
 #include <cmath>
@@ -118,8 +118,8 @@ __device__ __forceinline__ void solve_tile(const T* triangle, T* x, int stride, 
   for (int r = 0; r < 8; ++r) x[(r * 4 + first_row) * stride + column] = y[r];
 }
 
-/// Leading dimension of the rows of U in shared memory: at least the eight columns of solve_tile, and padded
-/// by 16 bytes, so that bank conflicts are rare.
+/// Leading dimension of the rows of U in shared memory: at least the eight columns of solve_tile. A padding
+/// of 16 bytes makes bank conflicts rare.
 template <class T, int Columns>
 constexpr int upper_stride = (Columns < 8 ? 8 : Columns) + 16 / static_cast<int>(sizeof(T));
 

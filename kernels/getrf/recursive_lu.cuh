@@ -24,9 +24,11 @@ namespace gaussweep::GAUSSWEEP_BACKEND::lu {
 using namespace gaussweep::lu;
 
 /// Solves with the lower triangle of rows [first, first + count), recursively, so that most of the work is in
-/// large products. solve_block(row, rows) solves with the diagonal block of `rows` <=
-/// max_solve_rows_per_launch rows at `row`. product(row, rows, before, k) updates the rows [row, row + rows)
-/// by the product with the k solved rows from `before` on.
+/// large products.
+/// @param solve_block solve_block(row, rows): solves with the diagonal block of `rows` rows at `row`; `rows`
+/// is at most max_solve_rows_per_launch
+/// @param product product(row, rows, before, k): subtracts the product of L and the k solved rows from
+/// `before` on from the rows [row, row + rows)
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
   if (count <= max_solve_rows_per_launch) return solve_block(first, count);
@@ -164,7 +166,7 @@ class RecursiveLu {
   }
 
   /// Returns the number of columns beyond the last full column block if they are merged into this block, else
-  /// 0. They are merged if they are at most an eighth of its width: as a separate column block, they would
+  /// 0. They are merged if they are at most an eighth of its width. As a separate column block, they would
   /// need as many launches as a full one.
   int merged_columns(int n) const {
     const int block = block_columns(n - 1), remainder = n % block;

@@ -13,7 +13,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND::small {
 /// is null.
 struct PivotOutput {
   int* pivots;  ///< LAPACK's pivots
-  int* order;   ///< the index of the pivot row of each step
+  int* order;   ///< the index in A of the pivot row of each step
 };
 
 /// Factors Split::systems systems per block, with rows in registers. @tparam Split a RowSplit of

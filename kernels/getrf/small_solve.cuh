@@ -17,8 +17,8 @@ struct Batch {
 };
 
 /// True if systems whose intermediate sums overflow or underflow are solved again
-/// (ThreadRow::needs_rescaling). For 24 <= N <= 48, code for a second solve would cost registers even if it
-/// does not run, and make all systems 8 to 27 % slower (H200).
+/// (ThreadRow::needs_rescaling). For orders of 24 to 48, code for a second solve would cost registers even if
+/// it does not run, and make all systems 8 to 27 % slower (H200).
 template <class Split>
 constexpr bool solves_again = Split::max_order <= 16 || Split::max_order >= 64;
 
@@ -34,7 +34,7 @@ __device__ __forceinline__ bool solve_group(Padded<SharedStorage<T, Split>>* sha
   const std::int64_t n = batch.n;
   const bool inside = index.system < batch.count;
   const std::int64_t offset = index.system * n * batch.nrhs + first_rhs * n;
-  const int count = batch.nrhs - first_rhs;
+  const int count = batch.nrhs - first_rhs;  // right-hand sides from first_rhs on
 
   ThreadRow<T, Split> rows(shared_of[index.in_block], index.thread);
   const System<const T> system{inside ? a + index.system * n * n : nullptr, /*ld=*/n, batch.n};

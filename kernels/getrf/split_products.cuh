@@ -1,6 +1,7 @@
 #pragma once
 /// Products of the float LU in gesv/mixed_gmres on tensor cores: every float is split into two halves
-/// (half-precision numbers), and three of the four partial products are computed.
+/// (half-precision numbers), and three of the four partial products are computed. The product of the two low
+/// halves is left out, because it is of the order of the splitting error.
 ///
 /// A float x is replaced by hi + lo: hi is x rounded to half, lo is x - hi rounded to half. Together they
 /// keep 22 of 24 bits. The sum hi hi + hi lo + lo hi is one product of half-precision matrices with three
@@ -67,7 +68,8 @@ __device__ __forceinline__ void split_four(const float* from, int count, FourHal
 
 /// The first `left_blocks` blocks write L (m x k) as m x 3k halves [low, high, high] to `left` (leading
 /// dimension ld_left). The other blocks write [high; low; high] of each column of U (k x n) to `right` (3k x
-/// n). A thread processes four elements of a column at a time. @pre 16-byte alignment of all columns; k % 4
+/// n). The product left * right is low high + high low + high high. A thread processes four elements of a
+/// column at a time. @pre 16-byte alignment of all columns; k % 4
 /// == 0
 template <class Half>
 __global__ void __launch_bounds__(256)
@@ -101,7 +103,8 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The class `Products` of RecursiveLu that computes a preconditioner's products by split halves.
+/// The class `Products` of RecursiveLu (lu_products.cuh) that computes a preconditioner's products by split
+/// halves.
 class SplitProducts {
  public:
   /// `memory` has gaussweep::lu::split_bytes(n) bytes for a factorisation of order n.
@@ -155,6 +158,7 @@ class SplitProducts {
                    /*scale=*/nullptr);
       is_inverted_[static_cast<std::size_t>(block)] = true;
     }
+    // Splits B and, if it is new, the inverse (m rows).
     split(inverse_, /*ldl=*/max_solve_rows_per_launch, /*m=*/is_inverted ? 0 : max_solve_rows_per_launch,
           inverse, /*ld_left=*/max_solve_rows_per_launch, b, ldb, columns,
           /*k_count=*/max_solve_rows_per_launch);
@@ -165,17 +169,18 @@ class SplitProducts {
   }
 
  private:
+  /// Undoes split_scale of both operands.
   static constexpr float product_scale = 1 / (detail::split_scale * detail::split_scale);
   static constexpr std::int64_t inverse_elements = 3 * max_solve_rows_per_launch * max_solve_rows_per_launch;
-  static unsigned blocks_of(std::int64_t count, int each) {
-    return static_cast<unsigned>((count + each - 1) / each);
+  static unsigned blocks_of(std::int64_t count, int per_block) {
+    return static_cast<unsigned>((count + per_block - 1) / per_block);
   }
 
   /// Splits `l` (m x k_count) into `left` and `u` (k_count x n) into right_.
   void split(const float* l, std::int64_t ldl, int m, __half* left, std::int64_t ld_left, const float* u,
              std::int64_t ldu, int n, int k_count) {
     context_.stage("split");
-    constexpr std::int64_t elements_per_block = 4 * 256 * 2;  // elements per thread block
+    constexpr std::int64_t elements_per_block = 4 * 256 * 2;  // two groups of four for each of 256 threads
     const unsigned left_blocks = blocks_of(static_cast<std::int64_t>(m) * k_count, elements_per_block);
     const unsigned right_blocks = blocks_of(static_cast<std::int64_t>(n) * k_count, elements_per_block);
     simt::launch(context_, split_operands<__half>, dim3(left_blocks + right_blocks), dim3(256), 0, l, ldl, m,

@@ -18,8 +18,11 @@ class SquareIterator {
   __device__ int j() const { return j_; }                  ///< the square's column of squares
   __device__ bool is_forward() const { return forward_; }  ///< true in the forward substitution with L
   __device__ bool is_done() const { return i_ < 0; }
+  /// Returns true if the square is the first one visited in its row of squares.
   __device__ bool begins_row() const { return j_ == (forward_ ? first_ : square_count_ - 1); }
   __device__ bool is_last_row() const { return i_ == square_count_ - 1; }
+  /// Moves to the next square: in each row, from the first column to the diagonal (L), or from the last
+  /// column to the diagonal (U).
   __device__ void advance() {
     if (forward_ && j_ < i_) {
       ++j_;

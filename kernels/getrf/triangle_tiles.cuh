@@ -99,9 +99,9 @@ __device__ __forceinline__ void invert_diagonal_tiles(const double* triangle, do
   __syncwarp();
 }
 
-/// Returns true if an inverse of invert_diagonal_tiles may be too inaccurate: a column of a tile or of its
-/// inverse has a sum of magnitudes above `max_column_sum`. (The largest such sum is the 1-norm. The product
-/// of the 1-norms of a tile and of its inverse is the tile's condition number.)
+/// Returns true if an inverse of invert_diagonal_tiles may be too inaccurate. The test is that a column of a
+/// tile or of its inverse has a sum of magnitudes above `max_column_sum`. The largest such sum is the 1-norm.
+/// The product of the 1-norms of a tile and of its inverse is the tile's condition number.
 /// @pre `triangle` has zeros on and above its diagonal; called by one warp after invert_diagonal_tiles
 __device__ __forceinline__ bool needs_correction(const double* triangle, const double* inverses,
                                                  double max_column_sum) {

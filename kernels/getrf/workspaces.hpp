@@ -15,9 +15,10 @@
 namespace gaussweep::lu {
 
 constexpr int max_cluster_blocks = 16;  ///< thread blocks per cluster; CUDA calls sizes above 8 non-portable
-constexpr int panel_threads = 256;      ///< threads per block
-constexpr int max_cluster_panel_rows =
-    2 * max_cluster_blocks * panel_threads;                  ///< largest row count of a panel of 32 columns
+constexpr int panel_threads = 256;      ///< threads per block of the kernel that factors a panel
+/// Largest row count of a panel of 32 columns: two rows per thread. A thread holds more rows if panels have
+/// fewer columns.
+constexpr int max_cluster_panel_rows = 2 * max_cluster_blocks * panel_threads;
 constexpr int max_panel_rows = 16 * max_cluster_panel_rows;  ///< largest row count of a panel of 2 columns
 /// Largest order of gesv/mixed_gmres and of the methods whose products are by halves or residues.
 constexpr int max_rows = max_panel_rows / 2;
@@ -31,7 +32,8 @@ constexpr int max_distributed_columns = 1024;
 /// Buffers of one column each, for exchange_rows_by_column_buffer (lu_updates.cuh). Together they fit in L2.
 constexpr int column_buffers = 132;
 
-/// Returns the leading dimension of internal matrices: products are fast with a multiple of 32 elements.
+/// Returns the leading dimension of copies and panels of a matrix with n rows: products are fast with a
+/// multiple of 32 elements.
 constexpr std::int64_t leading_dimension(std::int64_t n) {
   return (n + 31) / 32 * 32;
 }
@@ -119,6 +121,8 @@ inline std::size_t split_bytes(std::int64_t n) {
              n / max_solve_rows_per_launch * 3 * max_solve_rows_per_launch * max_solve_rows_per_launch, half);
 }
 
+/// Returns the parameters of the methods whose large products are computed by residues, i.e. as integer
+/// products modulo several 8-bit numbers (gemm/residue_products.cuh).
 inline std::vector<Parameter> residue_parameters() {
   return {
       integer_parameter(
@@ -128,6 +132,7 @@ inline std::vector<Parameter> residue_parameters() {
       integer_parameter("least_inner", 0, 0, max_rows,
                         "smallest k of products by residues; 0: by residues if that is faster")};
 }
+/// Returns the number of moduli that the parameter `moduli` selects.
 inline int residue_moduli(const Parameters& parameters, std::size_t element) {
   const auto requested = static_cast<int>(parameters.integer("moduli"));
   return requested > 0 ? requested : element == sizeof(float) ? 8 : 15;
@@ -220,8 +225,8 @@ inline bool inverts_by_columns(std::int64_t n, const Parameters& parameters, std
   return uses_panels(n, parameters, /*max_rows_order=*/element_bytes == 8 ? 16 : 48);
 }
 /// Returns the largest order at which rows in registers are faster than panels for LU, measured on an H200
-/// (docs/notebook/batches.md). The limit falls with `nrhs`, because kernels with rows in registers factor A
-/// again for every four right-hand sides.
+/// (docs/notebook/batches.md). The limit falls as `nrhs` grows, because kernels with rows in registers factor
+/// A again for every four right-hand sides.
 constexpr std::int64_t max_rows_order(std::size_t element_bytes, std::int64_t nrhs = 1) {
   return nrhs > 8 ? 8 : nrhs > 4 ? 16 : nrhs > 1 || element_bytes == 8 ? 32 : 48;
 }
