@@ -2,9 +2,9 @@
 /// Computes the inverses of small matrices in double from their LU factors: X = U^-1 L^-1 P.
 ///
 /// The columns of X are independent: a warp computes 8 or 16 columns of U^-1 L^-1 by forward and back
-/// substitution. P only moves each column to its final position when it is stored.
-/// *Squares* of 32 x 32 elements of L and U are staged in shared memory for all warps of a thread block. A
-/// *tile* has 8 x 8 elements.
+/// substitution. P only moves each column to its final position when it is stored. *Squares* of 32 x 32
+/// elements of L and U are staged in shared memory for all warps of a thread block. A *tile* has 8 x 8
+/// elements.
 ///
 /// Products D += A B of tiles use the tensor core fragments of triangle_tiles.cuh. A and D hold X transposed:
 /// their rows are columns of X. B is a transposed tile of L or U, or of the inverse of a diagonal tile. Lane
@@ -58,8 +58,8 @@ struct ColumnSplit {
 
 using Batch = factored::Batch<double>;
 
-/// Starts to copy two adjacent elements of a square. Both addresses are multiples of 16 bytes. Before
-/// compute capability 8.0, which introduced asynchronous copies, the copy is synchronous.
+/// Starts to copy two adjacent elements of a square. Both addresses are multiples of 16 bytes. Before compute
+/// capability 8.0, which introduced asynchronous copies, the copy is synchronous.
 __device__ __forceinline__ void copy_pair(double* shared, const double* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   shared[0] = global[0];
@@ -149,8 +149,8 @@ class InverseColumns {
     simt::end_copy_group();
   }
 
-  /// Performs the steps of both substitutions that use one square. In a diagonal square, the first
-  /// warp inverts the diagonal tiles of L and the last warp those of U. The last square needs both.
+  /// Performs the steps of both substitutions that use one square. In a diagonal square, the first warp
+  /// inverts the diagonal tiles of L and the last warp those of U. The last square needs both.
   __device__ void process(const lu::SquareIterator& current, const double* square) {
     const bool is_diagonal = current.i() == current.j();
     if (current.begins_row()) load_row_of_squares(current);
@@ -267,9 +267,9 @@ class InverseColumns {
       }
     }
   }
-  /// Computes the inverses of U's scaled diagonal tiles with one warp; a lane computes
-  /// one column. If the pivots of a tile are tiny, products with the inverse of the unscaled tile would
-  /// overflow before they cancel. The scale, a power of two, is stored behind each column.
+  /// Computes the inverses of U's scaled diagonal tiles with one warp; a lane computes one column. If the
+  /// pivots of a tile are tiny, products with the inverse of the unscaled tile would overflow before they
+  /// cancel. The scale, a power of two, is stored behind each column.
   __device__ __forceinline__ void invert_upper_tiles(int square_row, const double* square,
                                                      double* tile_inverses) const {
     const int column = lane() % tile_order;

@@ -170,9 +170,9 @@ class DistributedInverse {
     return lu::panel_bytes(own_panel.rows, own_panel.columns, sizeof(T));
   }
 
-  /// Applies a panel's row exchanges to `count` columns at `c`, which points to the panel's first row.
-  /// The arguments `previous` belong to the recursion of getrf/recursive, which reuses its permutations.
-  /// Here each panel has its own permutation, so that none is reset.
+  /// Applies a panel's row exchanges to `count` columns at `c`, which points to the panel's first row. The
+  /// arguments `previous` belong to the recursion of getrf/recursive, which reuses its permutations. Here
+  /// each panel has its own permutation, so that none is reset.
   void exchange(int gpu, std::int64_t block, T* c, std::int64_t count) {
     if (count == 0) return;
     const lu::FactoredPanel<T> l = panel(gpu, block);

@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(threads)
 
 /// Computes 32 columns of X = U^-1 L^-1 again, by substitution with scaled rows of U, if one of them is not
 /// finite. Checks only the first element of each column, which is computed last, from all others. Does
-/// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32).
-/// The functions `levels::*` and the strips, sets of 32 columns, are those of trtri/whole_substitution.cuh.
+/// nothing if *info is not 0. Thread block s checks the columns [32 s, 32 s + 32). The functions `levels::*`
+/// and the strips, sets of 32 columns, are those of trtri/whole_substitution.cuh.
 /// @param l, u the equations L Y = I and U X = Y; I, Y and X share the same memory
 template <class T>
 __global__ void __launch_bounds__(levels::strip_threads)

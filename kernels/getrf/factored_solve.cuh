@@ -6,8 +6,8 @@
 /// row*) at a time. Lane 4 q + p has four adjacent rows of the block row, from row 4 q on (a *quad*). It has
 /// these rows of quarter p of the warp's right-hand sides. *Squares* of 32 x 32 elements of the factors are
 /// staged in shared memory for all warps of a work split's group. The next square is copied while the current
-/// one is used (double buffering). Finished unknowns are in shared memory, too, where
-/// all lanes of the warp read them.
+/// one is used (double buffering). Finished unknowns are in shared memory, too, where all lanes of the warp
+/// read them.
 ///
 /// The products of a row are added up before they are subtracted from the right-hand side, which is more
 /// accurate than subtracting them one by one.

@@ -14,7 +14,7 @@ class HalfUpdates {
   static constexpr bool preconditions = false;
 
   /// Takes workspace for a factorisation of order n and, if `includes_solves`, also for solves with its
-  /// factors.
+  /// factors. The parameter `inner` is the number of terms per tensor-core sum.
   HalfUpdates(Context& context, std::int64_t n, bool includes_solves, const Parameters& parameters,
               Workspace& memory)
       : least_inner_(parameters.integer("least_inner")),

@@ -343,8 +343,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
   GAUSSWEEP_ROLLED
   for (int first = 0; first < rows; first += 32) {
     const int owner = first / 32;  // the warp whose rows are solved in this iteration
-    // The negated elements of L in the lane's row of tile row i: element k is in column
-    // first + k / 2 * 8 + tile_column * 2 + k % 2.
+    // The negated elements of L in the lane's row of tile row i: element k is in column first + k / 2 * 8 +
+    // tile_column * 2 + k % 2.
     double factor[4][8];
     if (warp > owner) {
       GAUSSWEEP_UNROLL
@@ -370,7 +370,7 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
       }
     }
     if (warp == owner + 1) load_triangle(element);
-    __syncthreads();
+    __syncthreads();  // `solved` has the right-hand sides
     if (warp == owner + 1) store_triangle(element);
     // A warp solves for 8 columns, a tile, at a time. Tiles are numbered from the owner to earlier warps (mod
     // `warps`), because earlier warps have no update to compute.
@@ -382,7 +382,7 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
         solve_tile_by_inverses(triangles[owner % 2], inverses[owner % 2], solved + tile * 8, stride);
       }
     }
-    __syncthreads();
+    __syncthreads();  // `solved` has the solution
     if (warp == owner) {
       const int row = first + lane;
       for (int c = 0; c < width && begin + c < columns; ++c) {

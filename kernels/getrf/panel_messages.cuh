@@ -82,7 +82,8 @@ struct WarpArgmax {
   /// Returns true if several lanes are near ties, so that best_lane must decide.
   __device__ __forceinline__ bool is_ambiguous() const { return (near_ties & (near_ties - 1)) != 0; }
 };
-/// Returns the choice among the candidates' high words, one per lane; 0 means no candidate.
+/// Returns the choice among the candidates' high words, one per lane; 0 means no candidate. The lowest five
+/// bits are replaced by 31 - lane, from which the lane of the largest word is recovered.
 __device__ __forceinline__ WarpArgmax warp_argmax(unsigned high) {
   constexpr unsigned all = 0xffffffffu;
   const unsigned largest = __reduce_max_sync(all, (high & ~31u) | (31 - threadIdx.x % 32));

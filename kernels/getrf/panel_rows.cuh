@@ -83,6 +83,7 @@ class PanelRows {
         [&](int e, int c, bool, T& element) { element = is_stored(e, c) ? *address_of(row(e), c) : T(0); },
         a);
   }
+  /// Returns the index of element (i, j) of a column-major n x n matrix.
   __device__ int index_of(int i, int j) const { return i + j * n_; }
   /// Returns element k of the thread's row `e` of U, or of L^T for Cholesky.
   __device__ T element_of_u(int e, int k) const {

@@ -12,7 +12,7 @@ namespace gaussweep::GAUSSWEEP_BACKEND {
 
 /// The cyclic distribution of block columns (ColumnBlocks), from the view of GPU `gpu`.
 struct LocalColumns {
-  int width, gpus, gpu;
+  int width, gpus, gpu;  ///< columns per block; GPUs; the index of this GPU
 
   LocalColumns(const ColumnBlocks& blocks, int own_gpu)
       : width(static_cast<int>(blocks.width)), gpus(blocks.gpus), gpu(own_gpu) {}
@@ -23,9 +23,9 @@ struct LocalColumns {
 /// The parts of a distributed matrix on all GPUs.
 template <class T>
 struct PeerColumns {
-  T* parts[max_gpus] = {};
-  std::int64_t ld;
-  int width, gpus;
+  T* parts[max_gpus] = {};  ///< per GPU: the address of its first column
+  std::int64_t ld;          ///< leading dimension of every part
+  int width, gpus;          ///< columns per block; GPUs
 
   /// of_gpu(gpu) returns the address of the GPU's first column.
   template <class Part>

@@ -322,6 +322,7 @@ class RecursiveLu {
     const int level = level_of(width);
     const int part = first / width;  // index of the part
     int* const source_rows = permutations_ + (2 * level + part % 2) * static_cast<std::int64_t>(n_);
+    // The permutation of the part before this one. It is no longer needed, and is reset for the next part.
     int* const previous = permutations_ + (2 * level + (part + 1) % 2) * static_cast<std::int64_t>(n_);
     const int previous_columns = part > 0 && first + count < n_ ? width : 0;  // no part follows the last one
     if (count <= max_exchanges_by_row) {
@@ -359,8 +360,9 @@ class RecursiveLu {
   T* a_;  // input_, or its copy
   std::int64_t lda_;
   int n_;
-  int max_block_columns_ =
-      max_rows;  // limit for block_columns (at least 64); initialised before columns_before_merge_
+  // Limit for block_columns (at least 64). Declared before columns_before_merge_, whose initialisation uses
+  // it.
+  int max_block_columns_ = max_rows;
   int columns_before_merge_;  // n_ - merged_columns(n_), or the columns of factor_columns
   int* pivots_;
   int* info_;

@@ -21,7 +21,8 @@ class ResidueUpdates {
         least_inner_(parameters.integer("least_inner")),
         products_(context, residue_capacity(n, moduli_), memory) {}
 
-  /// Returns true if subtract() tries residues for a product of these sizes.
+  /// Returns true if subtract() tries residues for a product of these sizes. The elements decide later
+  /// whether residues can compute the product.
   bool accepts(int m, int n, int k) const {
     return least_inner_ == 0 ? residues::are_faster(m, n, k, moduli_, sizeof(T)) : k >= least_inner_;
   }
@@ -30,6 +31,7 @@ class ResidueUpdates {
   bool subtract(int m, int n, int k, const T* l, std::int64_t ldl, const T* u, std::int64_t ldu, T* c,
                 std::int64_t ldc) {
     if (!accepts(m, n, k)) return false;
+    // The number of moduli that were used; 0 if the product was not computed.
     const int moduli =
         products_.multiply(moduli_, {const_cast<T*>(l), m, k, ldl}, {const_cast<T*>(u), k, n, ldu},
                            {c, m, n, ldc}, residues::ProductUse::subtracted);

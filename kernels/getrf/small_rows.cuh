@@ -1,15 +1,15 @@
 #pragma once
-/// LU with partial pivoting, and L D L^T, of small systems in registers, for the batched methods: a group of
+/// LU with partial pivoting, and L D L^T, of small systems in registers, for the batched methods. A group of
 /// threads, at most one block, factors one system of order n <= max_order, a constant up to 128.
 ///
-/// Each thread keeps one row in registers. For large orders, W threads share a row (W: parts): part
-/// w (0 <= w < W) keeps the columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among
-/// the rows that have not been pivots yet. The thread of the pivot row stores its row in shared memory, and
-/// the other threads subtract a multiple of it. Rows are not exchanged: each thread stores the number of the
-/// step in which its row was the pivot.
+/// Each thread keeps one row in registers. For large orders, W threads share a row (W: parts). Part w (0 <= w
+/// < W) keeps the columns w, w + W, w + 2 W, ... Step k finds the largest element of column k among the rows
+/// that have not been pivots yet. The thread of the pivot row stores its row in shared memory, and the other
+/// threads subtract a multiple of it. Rows are not exchanged: each thread stores the number of the step in
+/// which its row was the pivot.
 ///
 /// Registers can only be indexed by constants. Therefore every step shifts the unfinished columns left by one
-/// register: in step k, column k is in the first register, and the finished column moves behind the
+/// register. In step k, column k is in the first register, and the finished column moves behind the
 /// unfinished ones. The steps are split into four segments. The columns of a finished segment stay in their
 /// registers, and the next segment shifts only the remaining columns. The final register of each column is
 /// therefore a constant (`final_register`).

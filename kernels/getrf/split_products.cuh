@@ -69,8 +69,7 @@ __device__ __forceinline__ void split_four(const float* from, int count, FourHal
 /// The first `left_blocks` blocks write L (m x k) as m x 3k halves [low, high, high] to `left` (leading
 /// dimension ld_left). The other blocks write [high; low; high] of each column of U (k x n) to `right` (3k x
 /// n). The product left * right is low high + high low + high high. A thread processes four elements of a
-/// column at a time. @pre 16-byte alignment of all columns; k % 4
-/// == 0
+/// column at a time. @pre 16-byte alignment of all columns; k % 4 == 0
 template <class Half>
 __global__ void __launch_bounds__(256)
     split_operands(const float* l, std::int64_t ldl, int m, Half* left, std::int64_t ld_left, int left_blocks,

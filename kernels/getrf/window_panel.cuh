@@ -4,7 +4,7 @@
 ///
 /// Pivots are the largest elements of the next 256 rows (the window), not of all rows below the diagonal.
 /// Such pivots suffice for an LU that is only a preconditioner. All data stays on one multiprocessor, and a
-/// column costs one barrier: every warp stores its candidate and the candidate's row before the barrier, and
+/// column costs one barrier. Every warp stores its candidate and the candidate's row before the barrier, and
 /// selects the best candidate after it. L in the rows below the window is computed afterwards
 /// (solve_below_window); its elements may exceed 1.
 ///
@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(gaussweep::lu::pivot_window_rows)
   if (thread < rows) {
     for (int c = 0; c < cols; ++c)
       a[position + c * lda] = c < position ? lower[c][thread] : upper[position][c - position];
-    // For each of the first `cols` rows: the row whose content moves here, and the row to which the old
-    // content moves (-1 if it stays within these rows).
+    // For each of the first `cols` rows: `source` is the row whose content moves here. `target` is the row to
+    // which the old content moves, or -1 if it stays within these rows.
     if (position < cols) exchanges.source[position] = first + thread;
     if (thread < cols) exchanges.target[thread] = position < cols ? -1 : first + position;
   }

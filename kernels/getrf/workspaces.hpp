@@ -110,6 +110,7 @@ constexpr int max_split_k = 1024;       ///< largest k of such a product; larger
 /// Returns the number of half-precision numbers per operand of a product by split_products.cuh, for a
 /// factorisation of order n.
 inline std::int64_t split_elements(std::int64_t n) {
+  // Padded rows (or columns) of the operand, three halves per element, and the k range.
   return n <= min_split_k ? 0 : (n + 7) / 8 * 8 * 3 * std::min<std::int64_t>(n, max_split_k);
 }
 /// Returns the bytes of workspace for both operands in half precision and for inverted diagonal triangles.
@@ -182,7 +183,8 @@ inline double fixed_point_iterations(const Shape& shape, const Parameters& param
   return static_cast<double>(std::min<std::int64_t>(20, requested > 0 ? requested : 2 * shape.n));
 }
 
-/// Returns the bytes for the changes of an iteration and, if double-buffered, for a second iterate.
+/// Returns the bytes of workspace of the fixed-point iteration: the largest change in an iteration
+/// (FixedPointChanges) and, if double-buffered, a second iterate.
 inline std::size_t fixed_point_workspace(const Shape& shape, const Parameters& parameters,
                                          std::size_t element) {
   const std::size_t changes = aligned_workspace_bytes(2, sizeof(unsigned long long));  // FixedPointChanges
@@ -204,10 +206,12 @@ inline std::vector<Parameter> parameters() {
                            "columns, from order 4 on; auto: rows to order 8 to 48")};
 }
 
+/// Returns true if the batched methods accept this order.
 inline bool accepts(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? max_rows : max_panel_order);
 }
 
+/// Returns true if geinv/batched accepts this order.
 inline bool accepts_inverse(const Shape& shape, const Parameters& parameters) {
   return shape.n <= (parameters.choice("kernel") == "rows" ? max_inverse_order : max_panel_order);
 }
