@@ -108,6 +108,7 @@ __global__ void __launch_bounds__(Threads, 1)
   const unsigned rank = simt::cluster_rank();
   const unsigned blocks = simt::cluster_blocks();
   const int cluster = static_cast<int>(blockIdx.x / blocks);
+  // Only the first cluster factors a panel; the others exchange no candidates.
   const CandidateExchange<T, Columns, RowsPerThread, Threads, SentBy> exchange(memory.exchange,
                                                                                cluster == 0 ? cols : 0);
   // Programmatic dependent launch: lets the next kernel start, and waits for the end of the previous one.
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(Threads, 1)
   const int exchange_cluster = cluster - static_cast<int>(gridDim.x / blocks) + row_exchange_clusters<SentBy>;
   if (cluster > 0 && exchange_cluster >= 0) {
     exchange_other_columns(
-        a - first, lda, first, update,
+        /*column=*/a - first, lda, first, update,
         (exchange_cluster * static_cast<int>(blocks) + static_cast<int>(rank)) * warps + warp,
         row_exchange_clusters<SentBy> * static_cast<int>(blocks) * warps);
     return;

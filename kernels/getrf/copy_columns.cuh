@@ -17,15 +17,15 @@ struct CopySource {
   bool lower = false;  ///< elements above the diagonal are neither read nor written
 };
 
-/// Copies the first `rows` rows and `columns` columns of the padded matrix to `to`. A block copies 1024 rows
-/// of every gridDim.y-th column.
+/// Copies the first `rows` rows and `columns` columns of the padded matrix to `to`. A block of 256 threads
+/// copies 1024 rows of every gridDim.y-th column.
 template <class T>
 __global__ void __launch_bounds__(256)
     copy_columns(CopySource<T> m, T* to, std::int64_t ld_to, int rows, int columns) {
   constexpr int rows_per_thread = 4;
   const int begin = static_cast<int>(blockIdx.x) * rows_per_thread * 256 + static_cast<int>(threadIdx.x);
   for (int j = static_cast<int>(blockIdx.y); j < columns; j += static_cast<int>(gridDim.y)) {
-    const int first = m.lower ? j : 0;
+    const int first = m.lower ? j : 0;  // the first row to copy
     if (begin + (rows_per_thread - 1) * 256 < first) continue;
     T value[rows_per_thread];
     GAUSSWEEP_UNROLL
@@ -47,6 +47,7 @@ template <class T>
 void copy_matrix(Context& context, const CopySource<T>& matrix, T* to, std::int64_t ld_to, int rows,
                  int columns) {
   context.stage("copy");
+  // gridDim.y is at most 65535; copy_columns therefore loops over the columns.
   const dim3 grid(static_cast<unsigned>((rows + 1023) / 1024),
                   static_cast<unsigned>(std::min(columns, 32768)));
   simt::launch(context, copy_columns<T>, grid, dim3(256), 0, matrix, to, ld_to, rows, columns);

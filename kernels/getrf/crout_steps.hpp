@@ -35,7 +35,7 @@ std::int64_t crout_factorise(MatrixView<T> a, T* row_copy) {
 }
 
 /// Computes B = U^-1 L^-1 B with the factors of crout_factorise, one right-hand side after the other. Both
-/// substitutions go through the columns of the factors.
+/// substitutions go through the columns of the factors, which are contiguous (axpy form).
 template <class T>
 void crout_substitute(MatrixView<T> lu, MatrixView<T> b) {
   const FmaLoops<T> loops = fma_loops<T>();

@@ -55,10 +55,10 @@ class DistributedPanels {
     return a.data + column * a.ld + row;
   }
 
-  /// Queues the factorisation of the first `panels` block columns on the streams of all GPUs. The
-  /// factorisation starts after the earlier work of the first GPU's stream; that stream then waits for the
-  /// end of the factorisation. A Device is one stream of a GPU. The group's `stage` names the work that
-  /// follows, for runs that measure the times of stages.
+  /// Queues the factorisation of the first `panels` block columns on the streams of all GPUs, and the update
+  /// of all later block columns. The factorisation starts after the earlier work of the first GPU's stream;
+  /// that stream then waits for the end of the factorisation. A Device is one stream of a GPU. The group's
+  /// `stage` names the work that follows, for runs that measure the times of stages.
   /// @param factor factor(context, block): copies the block column to its panel and factors it; returns the
   /// bytes that the other GPUs need
   /// @param copy_back copy_back(device, block): copies the factors to the matrix, on the owner's stream for

@@ -135,7 +135,7 @@ __device__ __forceinline__ void subtract_products(T (&v)[RowsPerThread][Columns]
   }
 }
 
-/// Factors a panel of `cols` columns. The parameters are those of factor_slice.
+/// Factors a panel of `cols` columns, slice by slice. The parameters are those of factor_slice.
 template <class CandidateExchange, int Columns, int RowsPerThread, class T>
 __device__ __forceinline__ void factor_columns(T (&v)[RowsPerThread][Columns], int (&position)[RowsPerThread],
                                                int cols, const CandidateExchange& exchange, int& first_zero,

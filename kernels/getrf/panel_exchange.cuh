@@ -124,12 +124,13 @@ class CandidateExchange {
       if constexpr (by_warp) {
         __syncwarp();
       } else {
-        __syncthreads();
+        __syncthreads();  // the candidates of all warps are stored; each warp finds the best one
         const WarpArgmax argmax =
             warp_argmax(lane < warps ? high_at(warp_messages + lane * message_bytes) : 0);
         const int best = argmax.is_ambiguous() ? best_at(warp_messages, warps) : argmax.lane;
         if (static_cast<int>(warp) != best) return;
       }
+      // The message is complete in this block's shared memory. Sends it to all blocks.
       constexpr unsigned packs_per_pass = 32 / receivers;  // 16-byte packs; one lane per pack and receiver
       const unsigned first_pack = lane / receivers;
       const bool receiver_exists = lane % receivers < blocks_;
@@ -153,6 +154,7 @@ class CandidateExchange {
     if constexpr (single_block) {
       __syncthreads();
     } else {
+      // An mbarrier completes one phase per slice; the wait takes the parity of the phase.
       simt::mbarrier_wait(base_ + barrier_offset(i), slice_index % 2);
     }
     const unsigned messages = base_ + message_offset(i, 0);

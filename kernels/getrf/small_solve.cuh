@@ -22,8 +22,9 @@ struct Batch {
 template <class Split>
 constexpr bool solves_again = Split::max_order <= 16 || Split::max_order >= 64;
 
-/// Solves the group's system with Split::rhs_columns right-hand sides, which `blockIdx.y` selects. Returns
-/// true to all threads of the group if the system must be solved again by solve_rescaled.
+/// Solves the system of the calling thread's group (GroupIndex) with Split::rhs_columns right-hand sides,
+/// which `blockIdx.y` selects. Returns true to all threads of the group if the system must be solved again by
+/// solve_rescaled.
 /// @tparam Rescales true: scales the rows of the system first
 /// @param stores_answer false: computes with the other threads, but stores nothing
 template <class T, class Split, bool Rescales>
