@@ -13,10 +13,10 @@
 /// triangle_tiles.cuh, a lane has the same elements of A as of D. The lane therefore stores its elements in a
 /// part of shared memory that no other thread reads.
 ///
-/// Solves with a diagonal tile multiply by the tile's inverse. The inverse of a tile of U may be large. One
-/// refinement step therefore follows, which reduces the error to that of substitution. Products may overflow
-/// before they cancel. Columns that are not finite are therefore computed again by substitution with scaled
-/// rows of U.
+/// Solves with a diagonal tile multiply by the tile's inverse. The inverse of a tile of U may be large, so
+/// that the product has large rounding errors. One refinement step therefore follows, which reduces the error
+/// to that of substitution. Products may overflow before they cancel. Columns that are not finite are
+/// therefore computed again by substitution with scaled rows of U.
 
 #include <cmath>
 #include <cstdint>

@@ -69,6 +69,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
         factor_panel(first, a);
       }
     }
+    // eliminate_symmetric_steps gives all threads the same info; all other steps store it in shared memory.
     if (Symmetric && !uses_tensor_cores) return info;
     wait();
     return shared_.info;
@@ -98,6 +99,7 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
           shared_.triangles[local_step * Split::block_pitch + c] = row_elements[c];
           diagonal = c == local_step && row(e) < n_ ? row_elements[c] : diagonal;
         }
+        // solve_block reads the diagonal element from column `width`, and 0 from the diagonal.
         shared_.triangles[local_step * Split::block_pitch + local_step] = 0;
         shared_.triangles[local_step * Split::block_pitch + width] = diagonal;
         shared_.unknowns[local_step] = y_[e];
@@ -125,7 +127,8 @@ class PanelFactorisation : PanelRows<T, Split, Symmetric> {
     }
   }
 
-  /// Moves the rows of L and U to their positions in LAPACK's order.
+  /// Moves the rows of L and U to their positions in LAPACK's order, one panel's columns at a time. All
+  /// threads have loaded their rows of these columns before one of them stores.
   __device__ void exchange() {
     GAUSSWEEP_ROLLED
     for (int first = 0; first < n_; first += width) {

@@ -117,7 +117,8 @@ class RecursiveLu {
   /// Returns a device array: for every row of L and U, the index of the row in A (from 0). Valid after
   /// `factor`.
   const int* row_order() const { return row_order(n_); }
-  /// Returns the same array after factor_columns(columns).
+  /// Returns the same array after factor_columns(columns). It is the first permutation of the level on which
+  /// all columns are a single part: this permutation has accumulated the exchanges of all panels.
   const int* row_order(int columns) const {
     return permutations_ + 2 * level_of(columns) * static_cast<std::int64_t>(n_);
   }
@@ -140,7 +141,7 @@ class RecursiveLu {
     return preconditions || a_ != input_ ? (rows + 7) / 8 * 8 : rows;
   }
 
-  /// The number of elements of T in the registers of a double.
+  /// The number of elements of T in the registers of a double. Panels of floats have twice as many columns.
   static constexpr int elements_per_double = sizeof(double) / sizeof(T);
 
   /// Returns the number of columns of the panel whose first row is `row`. A panel with more rows has fewer
