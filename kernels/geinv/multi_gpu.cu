@@ -215,9 +215,9 @@ class DistributedInverse {
       simt::launch(context, lu::collect_pivots<T>, dim3(1), dim3(threads), 0, l, first, pivots_[0], info_);
   }
 
-  /// Permutes the columns of X = U^-1 L^-1: A^-1 = X P, and P moves column i of X to column r(i), where r is
-  /// the final row order. Sends a part of the rows at a time, because the buffers are too small for all rows.
-  /// Consecutive parts alternate between the memory of the two panels: one part is received while the
+  /// Permutes the columns of X = U^-1 L^-1, because A^-1 = X P. P moves column i of X to column r(i), where r
+  /// is the final row order. Sends a part of the rows at a time, because the buffers are too small for all
+  /// rows. Consecutive parts alternate between the memory of the two panels: one part is received while the
   /// previous one is copied back.
   void permute_columns() {
     DeviceGroup& group = panels_.group();

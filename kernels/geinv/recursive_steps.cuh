@@ -25,7 +25,7 @@ constexpr int threads = 256;            ///< threads per block of the kernels in
 constexpr int elements_per_thread = 4;  ///< elements of a column that a thread copies
 
 /// Reverses the rows and columns of the triangles of 256 rows on U's diagonal, and divides their rows by the
-/// diagonal elements: they become unit lower triangles. Row i of U becomes row order - 1 - i of `reversed`
+/// diagonal elements. They become unit lower triangles. Row i of U becomes row order - 1 - i of `reversed`
 /// (order x 256). The triangles begin at multiples of 256 rows of `reversed`. Sets reciprocals[i] to 1 / u(i,
 /// i). A thread block processes 256 rows of one column; gridDim.y is the number of columns.
 template <class T>

@@ -277,8 +277,8 @@ __global__ void __launch_bounds__(max_solve_rows_per_launch)
 /// Computes B = L^-1 B like `substitute`, in double on tensor cores. A block takes 8 * Tiles columns of B; a
 /// warp keeps 32 rows of these in registers, as 8 x 8 tiles. Each diagonal block of 32 rows is solved with
 /// the inverses of its diagonal tiles (triangle_tiles.cuh), 8 columns per warp.
-/// @tparam Corrects true: the solution with a diagonal block gets one refinement step if a column sum of one
-/// of its tiles, or of the tile's inverse, exceeds `max_column_sum` (needs_correction in triangle_tiles.cuh)
+/// @tparam Corrects true: the solution with a diagonal block may get one refinement step. It does if a column
+/// sum of one of its tiles, or of the tile's inverse, exceeds `max_column_sum` (needs_correction)
 /// @param scale see RowOrder
 /// @pre blockDim.x >= rows, a multiple of 32
 template <int Tiles, RowOrder Order, bool Corrects>
@@ -434,7 +434,7 @@ void launch_solve(Context& context, const T* l, std::int64_t ldl, int rows, T* b
   }
 }
 /// Chooses the number of columns per thread block and launches the solve B = L^-1 B.
-/// @tparam Corrects as for solve_on_tensor_cores; by default true if B is scaled: L is then a triangle whose
+/// @tparam Corrects as for solve_on_tensor_cores; by default true if B is scaled. L is then a triangle whose
 /// rows were divided by the diagonal, and may have elements above 1
 /// @param max_column_sum as for solve_on_tensor_cores
 template <RowOrder Order = RowOrder::plain, bool Corrects = Order != RowOrder::plain, class T>

@@ -3,10 +3,10 @@
 /// The algorithm is in distributed_lu.cuh and distributed_panels.cuh; on one GPU the method is
 /// getrf/recursive. Layout: column-major, in place, block columns distributed cyclically. Cost: 2/3 n^3
 /// operations on all GPUs together, nearly all in cuBLAS's products with k = `block`. Each GPU receives n^2 /
-/// 2 elements of panels. Workspace per GPU: two panels of n x `block`, 132 columns as buffers of a panel's
-/// row exchanges, 132 more columns for the row exchanges at the end, and a row order of n ints per panel.
-/// Pivots and `info` are LAPACK's, as in getrf/recursive. n <= 131072. Needs compute capability 9.0 and peer
-/// access between the GPUs.
+/// 2 elements of panels. Workspace per GPU: two panels of n x `block`, a row order of n ints per panel, and
+/// 264 columns as buffers of row exchanges. Half of these columns are for exchanges within a panel, the
+/// others for the exchanges at the end. Pivots and `info` are LAPACK's, as in getrf/recursive. n <= 131072.
+/// Needs compute capability 9.0 and peer access between the GPUs.
 ///
 /// Error: |P A - L U| is of the order n u |L| |U| (u: unit roundoff; Higham, "Accuracy and Stability of
 /// Numerical Algorithms", 2nd ed., theorem 9.3).

@@ -236,8 +236,8 @@ class CandidateExchange {
     }
   }
   /// Subtracts the product of L and U of slice `slice_index` from slice `slice_index` + `Distance` + 1. The
-  /// latter is in the `slice` registers of `v` from `Distance` * slice on: the rows have been rotated left by
-  /// all slices up to `slice_index`.
+  /// latter is in the `slice` registers of `v` from `Distance` * slice on. (The rows have been rotated left
+  /// by all slices up to `slice_index`.)
   template <int Distance>
   __device__ __forceinline__ void subtract_product(unsigned slice_index, ThreadRows& v) const {
     constexpr int first = Distance * slice;
@@ -279,7 +279,7 @@ class CandidateExchange {
            (i * Memory::max_senders + sender) * message_bytes;
   }
   /// Returns the offset of the barrier for the messages of the slice's column i, or for the pivot rows if i
-  /// is `slice`: Memory::rows_arrived follows Memory::messages_arrived.
+  /// is `slice`. (Memory::rows_arrived follows Memory::messages_arrived.)
   __device__ __forceinline__ static unsigned barrier_offset(unsigned i) {
     return static_cast<unsigned>(offsetof(Memory, messages_arrived)) + i * 8;
   }
@@ -352,8 +352,8 @@ class CandidateExchange {
   }
 
   /// Computes the rows of U right of the slice in one warp, one column per lane, by substitution with the
-  /// slice's unit lower triangle. Pivot row k was sent after k + 1 steps, each of which shifted its elements
-  /// in the slice left by one and appended a finished element. The row's multiplier of column i (i < k) is
+  /// slice's unit lower triangle. Pivot row k was sent after k + 1 steps. Each step shifted its elements in
+  /// the slice left by one and appended a finished element. The row's multiplier of column i (i < k) is
   /// therefore at index `slice - 1 - k + i`.
   __device__ __forceinline__ void solve_by_warp(unsigned slice_index) const {
     const unsigned columns = Columns - (slice_index + 1) * slice;

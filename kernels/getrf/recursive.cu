@@ -4,9 +4,9 @@
 /// The recursion is in recursive_lu.cuh, the panels are in cluster_panel.cuh, row exchanges and triangular
 /// solves in lu_updates.cuh; cuBLAS computes the products.
 ///
-/// Layout: column-major, in place. Cost: 2/3 n^3 operations, nearly all in products. Workspace: 26 n ints (24
-/// n for row permutations, 2 n for a panel's exchanges) and, for n > 512, 132 n elements for row exchanges.
-/// In double, if n >= 4096 is no multiple of 16, the workspace also has a copy of the matrix with aligned
+/// Layout: column-major, in place. Cost: 2/3 n^3 operations, nearly all in products. Workspace: 24 n ints for
+/// row permutations, 2 n ints for a panel's exchanges and, for n > 512, 132 n elements for row exchanges. In
+/// double, if n >= 4096 is no multiple of 16, the workspace also has a copy of the matrix with aligned
 /// columns. Products of aligned columns are faster. Pivots and `info` are LAPACK's: the pivot is the largest
 /// element of the column, the first one in a tie. If a pivot is 0, so is the rest of its column, which stays
 /// unchanged; the factorisation continues. n <= 131072, because a panel of 2 columns must fit in the

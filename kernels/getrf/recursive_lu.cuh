@@ -27,8 +27,8 @@ using namespace gaussweep::lu;
 /// large products.
 /// @param solve_block solve_block(row, rows): solves with the diagonal block of `rows` rows at `row`; `rows`
 /// is at most max_solve_rows_per_launch
-/// @param product product(row, rows, before, k): subtracts the product of L and the k solved rows from
-/// `before` on from the rows [row, row + rows)
+/// @param product product(row, rows, before, k): updates the rows [row, row + rows) by the product of L and
+/// the k solved rows from `before` on
 template <class SolveBlock, class Product>
 void solve_by_blocks(int first, int count, const SolveBlock& solve_block, const Product& product) {
   if (count <= max_solve_rows_per_launch) return solve_block(first, count);

@@ -473,8 +473,9 @@ class ThreadRow {
     if (part_ == 0 && remains) subtract_rhs(factor, stage);
   }
   /// Runs step k of a symmetric system. The thread of every row from k on stores its element of column k of L
-  /// D in shared memory, as row k of D L^T. (The elements right of the diagonal have other rounding errors.)
-  /// If shared memory does not keep all columns, the thread of row k copies this row into its registers.
+  /// D in shared memory. This is row k of D L^T. (The thread's own elements right of the diagonal differ by
+  /// rounding.) If shared memory does not keep all columns, the thread of row k copies this row into its
+  /// registers.
   template <int Width>
   __device__ void eliminate_symmetric_step(int k, int owner_part, int done, int& info) {
     const bool owner = Split::parts == 1 || part_ == owner_part, is_pivot_row = row_ == k, remains = row_ > k;
