@@ -10,9 +10,10 @@
 /// A thread block computes tiles of 256 rows and 128 columns of C. The two blocks of a cluster compute
 /// neighbouring columns and share the tile of A: each block loads half of the tile and multicasts it to both.
 /// One producer thread per block loads tiles with 128 bytes of k into a ring buffer. Two consumer warpgroups
-/// multiply 64 columns each. The left operand of wgmma holds columns of B. A thread's accumulators are then
-/// neighbouring elements of a column of C. Blocks process tiles modulus by modulus, and within a modulus in
-/// groups of 2048 columns. The operands of concurrent tiles then fit in the L2 cache.
+/// multiply 64 columns each. They compute the transpose C^T = B^T A, so that the left operand of wgmma is B.
+/// Each thread then has accumulators of neighbouring rows in one column of C. Blocks process tiles modulus by
+/// modulus, and within a modulus in groups of 2048 columns. The operands of concurrent tiles then fit in the
+/// L2 cache.
 
 #include <algorithm>
 
@@ -25,14 +26,16 @@ namespace byte_tiles {
 constexpr int tile_rows = 256, tile_columns = 128;  ///< a block's tile of C
 constexpr int tile_depth = 128;                     ///< the k range of a stage
 constexpr int cluster_size = 2;                     ///< blocks of a cluster, which share a tile of A
-constexpr int tiles_per_group = 8;  ///< tiles of a cluster per group of columns, i.e. 2048 columns
+/// Cluster tiles (256 x 256 elements of C, computed by the two blocks of a cluster) next to each other in a
+/// group of 2048 columns.
+constexpr int cluster_tiles_per_group = 8;
 constexpr int stages = 4;
-constexpr int warpgroup_threads = 128,
-              consumer_warpgroups = 2;  ///< threads of a warpgroup, consumer warpgroups
+constexpr int warpgroup_threads = 128, consumer_warpgroups = 2;
 constexpr int b_stage_bytes = tile_columns * tile_depth, stage_bytes = b_stage_bytes + tile_rows * tile_depth;
 constexpr int box_bytes = 64 * 128;          ///< residues that one store moves: 64 columns of 128 rows
 constexpr int result_bytes = 2 * box_bytes;  ///< residues of a consumer warpgroup: 64 columns of 256 rows
 constexpr int alignment = 1024;              ///< bytes; the alignment of swizzled boxes in shared memory
+/// The last term is for the mbarriers: two of 8 bytes per stage.
 constexpr int shared_bytes =
     alignment + stages * stage_bytes + consumer_warpgroups * result_bytes + 2 * stages * 8;
 }  // namespace byte_tiles
@@ -42,17 +45,18 @@ struct ByteTileCoord {
   int modulus, row, column;
 };
 
-/// Assigns tiles to the clusters.
+/// Numbers the cluster tiles of all moduli. A cluster processes every (number of clusters)th tile.
 struct ByteTileScheduler {
-  int row_tiles, column_tiles, moduli;  ///< column_tiles counts the tiles of a cluster
+  int row_tiles, column_tiles, moduli;  ///< column_tiles: number of cluster tiles in a row of tiles
   __host__ __device__ int count() const { return row_tiles * column_tiles * moduli; }
-  /// Returns tile `index` of a cluster, i.e. the part that the cluster's block `rank` computes.
+  /// Returns the half of cluster tile `index` that the cluster's block `rank` computes. Within a group of
+  /// columns, tiles are numbered along the rows of tiles.
   __device__ ByteTileCoord at(int index, int rank) const {
     using namespace byte_tiles;
     const int per_modulus = row_tiles * column_tiles, modulus = index / per_modulus;
     index %= per_modulus;
-    const int first = index / (tiles_per_group * row_tiles) * tiles_per_group,
-              width = min(tiles_per_group, column_tiles - first);
+    const int first = index / (cluster_tiles_per_group * row_tiles) * cluster_tiles_per_group,
+              width = min(cluster_tiles_per_group, column_tiles - first);
     index -= first * row_tiles;
     return {modulus, index / width * tile_rows,
             ((first + index % width) * cluster_size + rank) * tile_columns};
@@ -104,6 +108,7 @@ __device__ __forceinline__ void load_stages(const ByteSharedStorage& memory, con
   constexpr unsigned all_blocks = (1u << cluster_size) - 1;
   for (int k = 0; k < depth_steps; ++k, stage.advance()) {
     const unsigned full = memory.full(stage.index);
+    // All stages are empty at first: a wait for the parity before the first phase returns at once.
     simt::mbarrier_wait(memory.empty(stage.index), stage.parity ^ 1);
     simt::mbarrier_arrive_expect_tx(full, stage_bytes);
     simt::copy_box(memory.b_tile(stage.index), b, full, k * tile_depth, tile.column, tile.modulus, own_block);
@@ -112,16 +117,17 @@ __device__ __forceinline__ void load_stages(const ByteSharedStorage& memory, con
   }
 }
 
-/// Computes the sums of a consumer warpgroup: 64 columns and all rows of the C tile, in the register order of
-/// byte_product (cuda_tensor.cuh).
+/// Computes the sums of a consumer warpgroup: 64 columns and all rows of the C tile. In the warpgroup's w-th
+/// warp, a lane's sums[4 j + 2 h + e] belongs to row 8 j + 2 (lane % 4) + e and column 16 w + 8 h + lane / 4
+/// (byte_product in cuda_tensor.cuh).
 __device__ __forceinline__ void multiply_stages(const ByteSharedStorage& memory, int consumer,
                                                 int depth_steps, BytePipelineState& stage,
                                                 int (&sums)[byte_tiles::tile_rows / 2]) {
   using namespace byte_tiles;
   const auto release = [&](int read_stage) {  // signals `empty` in both blocks
-    const unsigned block = threadIdx.x % warpgroup_threads;
-    if (block < cluster_size)
-      simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read_stage), block));
+    const unsigned target_rank = threadIdx.x % warpgroup_threads;
+    if (target_rank < cluster_size)
+      simt::mbarrier_arrive_remote(simt::map_shared_rank(memory.empty(read_stage), target_rank));
   };
   int previous = 0;
   for (int k = 0; k < depth_steps; ++k, stage.advance()) {
@@ -129,6 +135,7 @@ __device__ __forceinline__ void multiply_stages(const ByteSharedStorage& memory,
     const std::uint64_t left = simt::byte_operand(memory.b_tile(stage.index) + consumer * 64 * tile_depth);
     const std::uint64_t right = simt::byte_operand(memory.a_tile(stage.index));
     simt::fence_products();
+    // A wgmma multiplies 32 bytes of k. Descriptors count in units of 16 bytes, so that 2 * part skips them.
     GAUSSWEEP_UNROLL
     for (int part = 0; part < tile_depth / 32; ++part)
       simt::byte_product(sums, left + 2 * part, right + 2 * part, k > 0 || part > 0);
@@ -141,7 +148,7 @@ __device__ __forceinline__ void multiply_stages(const ByteSharedStorage& memory,
   }
   simt::await_products<0>();
   GAUSSWEEP_UNROLL
-  for (int& sum : sums) asm volatile("" : "+r"(sum)::"memory");  // no use of a sum moves above the wait
+  for (int& sum : sums) asm volatile("" : "+r"(sum)::"memory");  // the compiler moves no use above the wait
   release(previous);
 }
 
@@ -154,17 +161,21 @@ __device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::til
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
   const bool odd = lane % 2 != 0;
   GAUSSWEEP_UNROLL
-  for (int block = 0; block < tile_rows / 8; block += 2) {
+  for (int row_block = 0; row_block < tile_rows / 8; row_block += 2) {  // blocks of 8 rows
     GAUSSWEEP_UNROLL
-    for (int h = 0; h < 2; ++h) {
-      const auto pair = [&](int row_block) {  // the residues of two neighbouring rows
-        const int first = row_block * 4 + h * 2;
+    for (int column_half = 0; column_half < 2; ++column_half) {  // columns 0 to 7 or 8 to 15 of the warp
+      const auto pair = [&](int eight_rows) {                    // the residues of two neighbouring rows
+        const int first = eight_rows * 4 + column_half * 2;
         return residue_of(sums[first], reduction) | residue_of(sums[first + 1], reduction) << 8;
       };
-      const unsigned lower = pair(block), upper = pair(block + 1);
+      // An even lane gets four rows of block row_block; its odd neighbour gets those of the next block.
+      const unsigned lower = pair(row_block), upper = pair(row_block + 1);
       const unsigned received = __shfl_xor_sync(0xffffffffu, odd ? lower : upper, 1);
       const unsigned four = odd ? received | upper << 16 : lower | received << 16;
-      const int row = (block + lane % 2) * 8 + lane % 4 / 2 * 4, column = warp * 16 + h * 8 + lane / 4;
+      const int row = (row_block + lane % 2) * 8 + lane % 4 / 2 * 4,
+                column = warp * 16 + column_half * 8 + lane / 4;
+      // A box has 128 bytes per column. Its 128-byte swizzle XORs bits 4 to 6 of a row with the column
+      // modulo 8.
       const unsigned offset = row / 128 * box_bytes + column * 128 + ((row % 128) ^ (column % 8 * 16));
       asm volatile("st.shared.b32 [%0], %1;" ::"r"(result + offset), "r"(four) : "memory");
     }
@@ -173,9 +184,10 @@ __device__ __forceinline__ void stage_residues(const int (&sums)[byte_tiles::til
 
 #endif
 
-/// Computes the residues of C for all tiles. @param a, b, c tensor maps of the operands, with one matrix of
-/// residues per modulus
+/// Computes the residues of C for all tiles.
+/// @param a, b, c tensor maps of the operands, with one matrix of residues per modulus
 /// @param depth_steps number of k tiles
+/// @tparam Int always int: the kernel is a template so that several files may include its definition
 template <class Int>
 __global__ void __launch_bounds__((1 + byte_tiles::consumer_warpgroups) * byte_tiles::warpgroup_threads, 1)
     multiply_residues(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,

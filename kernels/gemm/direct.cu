@@ -5,8 +5,9 @@
 /// element of A, but their accesses to B and C are not coalesced. The thesis reports this flaw; gemm/global
 /// is the coalesced row-major version.
 ///
-/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements,
-/// and each element of B costs a cache line. Workspace: none. Accepts matrices of any shape.
+/// Layout: column-major; C is a separate matrix. Cost: 2 m n k operations; every thread loads 2 k elements.
+/// Threads of different columns load B from different cache lines. Workspace: none. Accepts matrices of any
+/// shape.
 ///
 /// Error: |C - A B| <= g |A| |B| with g = k u / (1 - k u) (Higham, "Accuracy and Stability of Numerical
 /// Algorithms", 2nd ed., section 3.5).

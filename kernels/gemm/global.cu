@@ -29,10 +29,11 @@ __global__ void multiply_elements(MatrixView<T> a, MatrixView<T> b, MatrixView<T
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= c.rows || column >= c.cols) return;
-  const T* left = a.data + row * a.ld;
-  const T* top = b.data + column;
+  const T* row_of_a = a.data + row * a.ld;
+  const T* element_of_b = b.data + column;
   T sum = 0;
-  for (std::int64_t k = 0; k < a.cols; ++k, top += b.ld) sum = std::fma(left[k], *top, sum);
+  for (std::int64_t k = 0; k < a.cols; ++k, element_of_b += b.ld)
+    sum = std::fma(row_of_a[k], *element_of_b, sum);
   c.data[row * c.ld + column] = sum;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Products of floats on tensor cores: every float is split into two halves (half-precision numbers), and
-/// three of the four partial products are computed.
+/// Products of floats on tensor cores (the method of Ootomo and Yokota). Every float is split into two halves
+/// (half-precision numbers), and three of the four partial products are computed.
 ///
 /// A float x is replaced by hi + lo, where hi is x rounded to half and lo is x - hi rounded to half. Together
 /// they keep 22 of the 24 bits of x's significand. The sum hi hi + hi lo + lo hi is one product of
@@ -8,7 +8,8 @@
 /// round, when they add to the accumulator. The small products therefore come first, while the accumulator is
 /// small. After `inner` terms the accumulator is added to a float sum in memory, with rounding. (H. Ootomo,
 /// R. Yokota, Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
-/// peak performance, IJHPCA 36, 2022.) half_steps.cuh describes the scaling of A and B.
+/// peak performance, IJHPCA 36, 2022.) Before the split, rows, columns and k indices are scaled by powers of
+/// two (half_steps.cuh).
 
 #include <algorithm>
 

@@ -48,6 +48,8 @@ inline Half to_half(float value) {
   const unsigned sign = std::signbit(value) ? 0x8000u : 0u;
   if (!std::isfinite(value))
     return {static_cast<std::uint16_t>(sign | (std::isinf(value) ? 0x7c00u : 0x7e00u))};
+  // `steps` is the significand in units of its last place. It is added to the exponent's bits, so that a
+  // significand that is rounded up to 2^11 carries into them.
   const int exponent = value == 0 ? -14 : std::max(std::ilogb(value), -14);
   const auto steps = static_cast<unsigned>(std::nearbyint(std::ldexp(std::fabs(value), 10 - exponent)));
   return {static_cast<std::uint16_t>(sign | ((static_cast<unsigned>(exponent + 14) << 10) + steps))};
@@ -226,6 +228,7 @@ __global__ void __launch_bounds__(threads)
   constexpr int thread_columns = 4;
   const auto row = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x;
   if (row >= c.rows) return;
+  // As in split(), all loads come first, with clamped indices instead of predicates.
   const int begin = static_cast<int>(blockIdx.y) * thread_columns;
   const auto end = static_cast<int>(c.cols);
   float sum[thread_columns], before[thread_columns];

@@ -1,16 +1,19 @@
 /// gemm/halves: C = A B in float, by three half-precision products on tensor cores.
 ///
 /// half_products.cuh describes how floats are split into halves, and names the source. Layout: column-major;
-/// C is a separate matrix. Cost: 6 m n k operations in half precision. Workspace: one float per element of a
-/// block of C, 3 `inner` halves per row of A and per column of B, and exponents. A block of C has about 2^26
-/// elements, but at least 2048 columns. Elements may have any magnitude in float's range; half_steps.cuh
-/// scales rows, columns and k indices. If an element of C depends on a non-finite element of A or B, it is
-/// not finite, but the sign of an infinity may be lost.
+/// C is a separate matrix. Cost: 6 m n k operations in half precision. The k range is split into slices of at
+/// most `inner` indices (a parameter). Workspace: one float per element of a block of C, 3 halves per element
+/// of a k slice of A and of B, and exponents. A block of C has about 2^26 elements, but at least 2048
+/// columns. Elements may have any magnitude in float's range; half_steps.cuh scales rows, columns and k
+/// indices. If an element of C depends on a non-finite element of A or B, it is not finite, but the sign of
+/// an infinity may be lost.
 ///
 /// Error: splitting changes a term by a relative error of up to 2^-21. SGEMM's sum of k terms has an error of
 /// up to k 2^-24 |A| |B| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.5),
 /// typically sqrt(k) 2^-24. With k <= 256, splitting would cause a large part of the error. Such products are
-/// therefore computed with double sums. For k < 512, a tensor-core sum has at most 32 terms.
+/// therefore computed with double sums. For 256 < k < 512, splitting may still cause half of the error bound.
+/// The tensor cores then add at most 32 terms before the sum is added to a float sum in memory, because their
+/// additions truncate.
 
 #include <algorithm>
 #include <cmath>

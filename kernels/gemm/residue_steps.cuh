@@ -1,6 +1,10 @@
 #pragma once
-/// The kernels before and after the products of bytes in residue_products.cuh. They scale the operands,
-/// compute residues, estimate |A| |B| from magnitudes, and reconstruct C.
+/// Kernels of C = A B by residues (Ozaki's scheme II). The scaled operands are integers. Their product is
+/// computed modulo several coprime numbers (the moduli) by int8 matrix products. The Chinese remainder
+/// theorem then gives the product itself.
+///
+/// residue_products.cuh launches the byte products and the kernels of this file, which run before and after
+/// them. They scale the operands, compute residues, estimate |A| |B| from magnitudes, and reconstruct C.
 ///
 /// A row of A or a column of B is called a *vector*, and 16 adjacent elements of it are a *chunk*. A vector
 /// is scaled by 2^(bits - e) and rounded to integers, where e is the smallest exponent with |element| <= 2^e
@@ -46,11 +50,12 @@ struct OperandVectors {
   const int* exponents;  ///< per vector: the exponent e of the scale (top of this file)
 };
 
-/// Returns the smallest e with |value| <= 2^e, `unset_exponent` for 0, or a number above max_operand_exponent
-/// if the value is not finite.
+/// Returns the smallest e >= -1022 with |value| <= 2^e, `unset_exponent` for 0, or a number above
+/// max_operand_exponent if the value is not finite.
 __device__ __forceinline__ int exponent_above(double value) {
   // Unsigned, because a signed sum would overflow for a NaN.
   const auto bits = static_cast<unsigned long long>(__double_as_longlong(value)) & 0x7fffffffffffffffULL;
+  // Adding 2^52 - 1 carries into the exponent unless the significand's stored bits are 0 (a power of two).
   return bits == 0 ? unset_exponent : static_cast<int>((bits + 0xfffffffffffffULL) >> 52) - 1023;
 }
 __device__ __forceinline__ double power_of_two(int exponent) {
@@ -96,7 +101,8 @@ __global__ void __launch_bounds__(threads) measure_columns(MatrixView<T> b, int*
   if (threadIdx.x % 32 == 0) atomicMax(exponents + blockIdx.x, max_exponent);
 }
 
-/// Sets measurements->out_of_range if an exponent is too large or too small.
+/// Sets measurements->out_of_range if an exponent is too large or too small. `Int` is always int: the kernel
+/// is a template so that several files may include its definition.
 template <class Int>
 __global__ void __launch_bounds__(threads)
     find_out_of_range(const Int* exponents, int count, OperandMeasurements* measurements) {
@@ -111,12 +117,16 @@ struct alignas(16) Chunk {
   unsigned word[4];
 };
 
-/// Assigns a vector and a chunk of 16 elements to the thread. For rows of A, eight lanes store 128 contiguous
-/// bytes, and four lanes read 32 contiguous bytes. For columns of B all lanes access contiguous memory.
+/// Assigns a vector and a chunk of 16 elements to the thread.
+///
+/// For rows of A, a warp covers 4 rows with 8 chunks each. Lanes 8 r to 8 r + 7 store the 128 contiguous
+/// bytes of row r. The four lanes of one chunk read adjacent elements of a column, 32 bytes in double. For
+/// columns of B, consecutive threads get consecutive chunks of a column.
 template <OperandSide source>
 __device__ __forceinline__ void assign_chunk(int chunks, int& vector, int& chunk_index) {
   const int thread = static_cast<int>(threadIdx.x);
   if (source == OperandSide::rows_of_a) {
+    // A block covers a group of threads / 8 = 32 rows and 8 chunks of each.
     const int blocks_per_row_group = (chunks + 7) / 8;
     vector = static_cast<int>(blockIdx.x) / blocks_per_row_group * (threads / 8) + thread / 8;
     chunk_index = static_cast<int>(blockIdx.x) % blocks_per_row_group * 8 + thread % 8;
@@ -164,6 +174,7 @@ __global__ void __launch_bounds__(threads)
     Chunk bytes = {};
     GAUSSWEEP_UNROLL
     for (int t = 0; t < chunk; ++t) {
+      // value - round(value / p) p, which is in about [-p / 2, p / 2] and is stored as a signed byte.
       double remainder = fma(-(fma(value[t], reciprocal, integer_rounding_shift) - integer_rounding_shift),
                              modulus, value[t]);
       if (wide)
@@ -189,7 +200,7 @@ __global__ void __launch_bounds__(threads)
   Chunk bytes = {};
   GAUSSWEEP_UNROLL
   for (int t = 0; t < chunk; ++t) {
-    const double magnitude = fmin(fabs(value[t]), 127.0);
+    const double magnitude = fmin(fabs(value[t]), 127.0);  // an element equal to its scale would give 128
     bytes.word[t / 4] |= static_cast<unsigned>(magnitude) << (t % 4 * 8);
   }
   *reinterpret_cast<Chunk*>(to + (static_cast<std::int64_t>(vector) * chunks + chunk_index) * chunk) = bytes;
@@ -197,8 +208,9 @@ __global__ void __launch_bounds__(threads)
 
 /// Returns the residue of `sum` from 0 to p - 1. @pre |sum| <= 2^30
 ///
-/// The shifted sum s = sum + offset is nonnegative and at most 2^31 + p. Since factor < 2^39 / p + 1, s
-/// factor 2^-39 exceeds s / p by less than 1 / p, so that the quotient is exact.
+/// The shifted sum s = sum + offset is nonnegative and at most 2^31 + p. Since factor < 2^39 / p + 1, the
+/// product s * factor * 2^-39 exceeds s / p by less than s * 2^-39. This is below 1 / p for p <= 255; for p =
+/// 256, `factor` is exact. The integer part is therefore floor(s / p).
 __device__ __forceinline__ unsigned residue_of(int sum, const Reduction& reduction) {
   const unsigned shifted = static_cast<unsigned>(sum) + reduction.offset;
   const auto quotient =
@@ -213,7 +225,7 @@ struct alignas(4 * sizeof(Sum)) SumQuad {
 };
 
 /// Finds the smallest element of |A| |B|. Skips rows of C for which A's row is zero, and columns for which
-/// B's column is zero.
+/// B's column is zero. `Int` is always int (see find_out_of_range).
 template <class Int>
 __global__ void __launch_bounds__(threads)
     find_smallest_sum(const Int* sums, int padded_rows, int rows, int cols, const int* row_exponents,
@@ -239,17 +251,21 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x % 32 == 0) atomicMin(&measurements->smallest_sum, smallest);
 }
 
-/// Reconstructs an integer x from `sum`, the sum over l of c_l w_l in limbs, the highest limb first. With the
-/// variables `high` and `low` of the code, this sum modulo 1 is x / P = 2^-56 (high + low 2^-56). Returns
-/// 2^56 x.
-__device__ __forceinline__ double integer_of(long long (&sum)[limbs], const ModulusTable& table) {
+/// Reconstructs an integer x from its residues c_l for the moduli p_l. P is the product of the moduli, and
+/// w_l is the weight of c_l in the Chinese remainder theorem, divided by P (residue_numbers.hpp).
+///
+/// @param sum the sum over l of c_l w_l in limbs of 28 bits, the highest limb first. Modulo 1 it is x / P,
+/// which the code holds as 2^-56 (high + low 2^-56)
+/// @return 2^56 x; the caller's scale includes the factor 2^-56
+__device__ __forceinline__ double scaled_integer_of(long long (&sum)[limbs], const ModulusTable& table) {
+  // Propagates carries, so that every limb except the first one has 28 bits.
   constexpr long long mask = (1LL << limb_bits) - 1;
   GAUSSWEEP_UNROLL
   for (int i = limbs - 1; i > 0; --i) {
     sum[i - 1] += sum[i] >> limb_bits;
     sum[i] &= mask;
   }
-  // Reduces modulo 1 to [-1/2, 1/2).
+  // Reduces modulo 1 to [-1/2, 1/2): sign-extends the low 28 bits of the first limb.
   const long long signed_high = static_cast<long long>(static_cast<unsigned long long>(sum[0]) << 36) >> 36;
   const long long high = signed_high * (1LL << limb_bits) + sum[1];
   const long long low = (sum[2] << limb_bits) + sum[3];
@@ -260,6 +276,7 @@ __device__ __forceinline__ double integer_of(long long (&sum)[limbs], const Modu
   const auto first = static_cast<double>(high);
   const double second =
       static_cast<double>(high - static_cast<long long>(first)) + static_cast<double>(low) * 0x1p-56;
+  // (first + second) P in double-double arithmetic, where first + second = high + low 2^-56.
   const double product = first * table.product;
   double remainder = fma(first, table.product, -product);
   remainder = fma(first, table.product_low, remainder);
@@ -302,9 +319,11 @@ __global__ void __launch_bounds__(threads)
   for (int t = 0; t < 4; ++t) {
     if (row + t >= c.rows) return;
     const int row_exponent = row_exponents[row + t];
-    const double integer = integer_of(sum[t], table);
-    const bool zero = integer == 0 || row_exponent == unset_exponent || column_exponent == unset_exponent;
-    const double value = zero ? 0.0 : integer * power_of_two(row_exponent + column_exponent - bits - 56);
+    const double scaled_integer = scaled_integer_of(sum[t], table);
+    const bool zero =
+        scaled_integer == 0 || row_exponent == unset_exponent || column_exponent == unset_exponent;
+    const double value =
+        zero ? 0.0 : scaled_integer * power_of_two(row_exponent + column_exponent - bits - 56);
     to[t] = subtract ? static_cast<T>(static_cast<double>(to[t]) - value) : static_cast<T>(value);
   }
 }

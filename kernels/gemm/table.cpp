@@ -98,8 +98,8 @@ Method by_residues() {
   method.parameters = {
       integer_parameter(
           "moduli", 0, 0, residues::max_moduli,
-          "number of moduli, at least 5; 0: the number that full precision needs; if the number is not "
-          "accurate enough, as below 12 in double, the vendor's GEMM computes the product"),
+          "number of moduli, at least 5; 0: the number that full precision needs; if a given number is not "
+          "accurate enough (e.g. below 12 in double), the vendor's GEMM computes the product"),
       integer_parameter(
           "least_inner", 0, 0, residues::max_inner_size,
           "smallest k of products by residues; 0: any if `moduli` is given, else use residues if "

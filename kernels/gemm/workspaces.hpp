@@ -15,16 +15,17 @@ namespace gaussweep::halves {
 /// high are computed together, as one half-precision product with 3 k terms.
 constexpr int parts = 3;
 /// Defaults of the parameter `inner`, the number of terms after which a tensor-core sum is added to a float
-/// sum. The method gemm/halves must be as accurate as SGEMM even if all terms have the same sign. In LU the
-/// terms have both signs, so that longer sums are accurate enough.
+/// sum in memory, with rounding. (Tensor cores truncate.) The method gemm/halves must be as accurate as SGEMM
+/// even if all terms have the same sign. In LU the terms have both signs, so that longer sums are accurate
+/// enough.
 constexpr int product_inner = 256, lu_inner = 1024;
 
 /// The largest k for which gemm/halves computes the product with double sums instead (halves.cu gives the
 /// reason).
 constexpr int max_small_k = 256;
-/// Returns the number of terms per tensor-core sum. After every 16 terms the sum is truncated, which may lose
-/// a unit in its last place. For k < 512 splitting alone may cause half of the normwise error bound sqrt(k +
-/// 2) u ||A|| ||B||. A sum then has at most 32 terms.
+/// Returns the number of terms per tensor-core sum: `inner`, but at most 32 for k < 512. After every 16 terms
+/// the sum is truncated, which may lose a unit in its last place. For k < 512, this must add little, because
+/// splitting alone may cause half of the normwise error bound sqrt(k + 2) u ||A|| ||B||.
 constexpr std::int64_t terms_per_sum(std::int64_t k, std::int64_t inner) {
   return k < 512 ? std::min<std::int64_t>(inner, 32) : inner;
 }
