@@ -35,7 +35,7 @@ struct ProductArguments {
   const double *largest_of_rows, *largest_of_cols;  ///< max |element| of left's rows and of right's columns
   DeviceTarget<T> target;
   Measure measure;
-  std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of edge
+  std::int64_t begin, cols;  ///< the column block [begin, begin + cols); begin is a multiple of tile_edge
 };
 
 /// The epilogue of a tile. `columns` stores the measure (sum, maximum or sum of squares) of each column of
@@ -66,8 +66,8 @@ constexpr int pitch = tile_edge + 2;  // doubles per k in shared memory, padded
 constexpr int microtile = 4;          // rows and columns of a thread's microtile
 constexpr int loads_per_thread = tile_edge * chunk / product_threads;  // elements of an operand, per chunk
 constexpr int residual_pitch = tile_edge + 1;  // mantissas per column of the residual, padded
-constexpr int shared_doubles =
-    tile_edge * residual_pitch * 5 / 4;  // per element an 8-byte mantissa and a 2-byte exponent
+// Each element of the residual tile has an 8-byte mantissa and a 2-byte exponent, i.e. 5 / 4 doubles.
+constexpr int shared_doubles = tile_edge * residual_pitch * 5 / 4;
 
 /// Two doubles, loaded from shared memory by one instruction.
 struct alignas(16) Pair {
@@ -237,16 +237,16 @@ __global__ void __launch_bounds__(product_threads)
     right.load();
   }
   for (std::int64_t k0 = first_k; k0 < end; k0 += tile_depth) {
-    // The sums over `depth` values of k: `high` adds the products of two high parts, exactly; `low` adds all
-    // other products.
+    // The sums over tile_depth values of k: `high` adds the products of two high parts, exactly; `low` adds
+    // all other products.
     double high[microtile][microtile] = {}, low[microtile][microtile] = {};
     for (int chunk_index = 0; chunk_index < tile_depth / chunk; ++chunk_index) {
       __syncthreads();
       left.store_to_shared(row_divisors, left_high, left_low);
       right.store_to_shared(col_divisors, right_high, right_low);
       __syncthreads();
-      if (chunk_index == 0 ||
-          k0 + tile_depth < end) {  // unless this is the last chunk; `depth` is two chunks
+      // Loads the next chunk, unless this is the last one. A step of tile_depth has two chunks.
+      if (chunk_index == 0 || k0 + tile_depth < end) {
         left.load();
         right.load();
       }
@@ -336,10 +336,10 @@ __global__ void __launch_bounds__(product_threads)
   if (t >= cols) return;
   WideNumber part;
   for (int row = 0; row < rows; ++row) {
-    WideNumber one;
-    one.mantissa = mantissas[t * residual_pitch + row];
-    one.exponent = exponents[t * residual_pitch + row];
-    tiles::include(part, one, p.measure);
+    WideNumber magnitude;
+    magnitude.mantissa = mantissas[t * residual_pitch + row];
+    magnitude.exponent = exponents[t * residual_pitch + row];
+    tiles::include(part, magnitude, p.measure);
   }
   parts[tile_row * p.cols + (j0 - p.begin) + t] = part;
 }
@@ -350,16 +350,16 @@ __global__ void combine_partial_sums_kernel(const WideNumber* parts, std::int64_
                                             std::int64_t cols, Measure measure, WideNumber* columns) {
   const std::int64_t j = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (j >= cols) return;
-  WideNumber all;
-  for (std::int64_t d = 0; d < tile_rows; ++d) {
-    const WideNumber part = parts[d * cols + j];
+  WideNumber column;
+  for (std::int64_t tile_row = 0; tile_row < tile_rows; ++tile_row) {
+    const WideNumber part = parts[tile_row * cols + j];
     if (measure != Measure::largest) {
-      all = all + part;
-    } else if (all < part) {
-      all = part;
+      column = column + part;
+    } else if (column < part) {
+      column = part;
     }
   }
-  columns[j] = all;
+  columns[j] = column;
 }
 
 }  // namespace gaussweep::GAUSSWEEP_BACKEND::verification

@@ -224,7 +224,7 @@ class DeviceReductions final : public Reductions<T> {
     std::vector<double> host_row_maxima, host_col_maxima;
   };
 
-  /// A block of columns that one launch computes, and its workspace. `width` is a multiple of `edge`.
+  /// A block of columns that one launch computes, and its workspace. `width` is a multiple of tile_edge.
   struct ColumnBlock {
     std::int64_t width;
     Scratch::PooledBuffer workspace;

@@ -76,8 +76,9 @@ struct Conditioning {
 inline double max_decided_condition(std::int64_t n) {
   return 1 / (8 * static_cast<double>(n) * roundoff_of(Precision::float64));
 }
-/// Estimates the conditioning of A by factoring it in place, which overwrites `a`. It takes n^3 / 3
-/// operations if A is positive definite, 2 n^3 / 3 more if not, and none if A is triangular.
+/// Estimates the conditioning of A by factoring it in place, which overwrites `a`. The Cholesky
+/// factorisation, which is tried first if A is symmetric with a positive diagonal, takes n^3 / 3 operations.
+/// If it fails or its result is not certain, LU takes 2 n^3 / 3 more, but a triangular A needs no LU.
 /// @pre `facts` are the properties of `a`, which is square
 Conditioning conditioning_of(HostMatrix<double>&& a, const MatrixFacts& facts);
 

@@ -9,7 +9,8 @@ namespace gaussweep::GAUSSWEEP_BACKEND::verification {
 constexpr int max_threads = 256, max_warps = max_threads / 32;
 constexpr int max_columns = 8;      ///< the maximum columns of the residual that a warp computes together
 constexpr int loads_in_flight = 8;  ///< independent loads per lane, which hide the latency of memory
-constexpr std::int64_t max_mirrored_order = 1024;  ///< Residual::mirrored then takes 64 KiB of shared memory
+constexpr std::int64_t max_mirrored_order =
+    1024;  ///< Residual::mirrored_sums then takes 64 KiB of shared memory
 
 __device__ __forceinline__ int warp_of_block() {
   return static_cast<int>(threadIdx.x) / 32;
@@ -139,19 +140,20 @@ __device__ double largest_row_sum(SharedStorage& shared, const DeviceOperand<T>&
 template <class T>
 struct Residual {
   DeviceOperand<T> left, right, target;  ///< L, R and C
-  double factor;                         ///< factor_of: n u, or sqrt(k + 2) u for a product
-  double norms;                          ///< the product of norms in the divisor; for a solution only ||A||
+  double factor;     ///< the result of roundoff_factor: n u, or sqrt(k + 2) u for a product
+  double norms;      ///< the product of norms in the divisor; for a solution only ||A||
   double bias;       ///< the initial value of BiasedSum::high (BiasedSum in system_verification.cuh)
   const int* order;  ///< row i of C is row order[i] of `target`; null: row i
   /// Null, or for Cholesky `cols` column sums per warp, which are initially zero. Only the lower triangle of
   /// the symmetric residual is then computed. Each element (i, j) with i > j is added to the sums of columns
   /// j and i, because element (j, i) mirrors it.
-  double* mirrored;
+  double* mirrored_sums;
 };
 
-/// Returns the largest quotient (measure of a column of the residual) / (norms * factor). For a product,
-/// returns the sum of squares of the residual instead. For a solution, the divisor includes the norms of the
-/// columns of x and b. A warp computes `Columns` columns at a time, and each of its lanes one row.
+/// Returns the largest quotient (measure of a column of the residual) / (norms * factor). The measure is the
+/// sum of |elements|, or the largest |element| for a solution. For a product, returns the sum of squares of
+/// the residual instead. For a solution, the divisor includes the norms of the columns of x and b. A warp
+/// computes `Columns` columns at a time, and each of its lanes one row.
 template <RatioKind kind, int Columns, class T>
 __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   constexpr bool is_solution = kind == RatioKind::solution, is_product = kind == RatioKind::product;
@@ -160,12 +162,13 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
   const auto terms = static_cast<int>(r.left.cols);
   const MatrixPart left_part = r.left.part, right_part = r.right.part;
   double(*const right)[max_columns] = shared.right[warp];
-  double* const mirrored =
-      kind == RatioKind::cholesky_factor && r.mirrored != nullptr ? r.mirrored + warp * cols : nullptr;
+  double* const warp_sums = kind == RatioKind::cholesky_factor && r.mirrored_sums != nullptr
+                                ? r.mirrored_sums + warp * cols
+                                : nullptr;
   double ratio = 0;
   for (int j0 = warp * Columns; j0 < cols; j0 += warps_of_block() * Columns) {
     double column[Columns] = {}, x_norm[Columns] = {}, b_norm[Columns] = {};
-    for (int i0 = mirrored == nullptr ? 0 : j0 / 32 * 32; i0 < rows; i0 += 32) {
+    for (int i0 = warp_sums == nullptr ? 0 : j0 / 32 * 32; i0 < rows; i0 += 32) {
       // The k range with nonzero terms: [row_begin, row_end) of this row, [begin, end) of all 32 rows.
       const int i = i0 + lane;
       const int row_begin = left_part == MatrixPart::upper ? i : 0;
@@ -236,14 +239,14 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
       GAUSSWEEP_UNROLL
       for (int c = 0; c < Columns; ++c) {
         const int j = j0 + c;
-        const bool inside = i < rows && j < cols && !(mirrored != nullptr && j > i);
+        const bool inside = i < rows && j < cols && !(warp_sums != nullptr && j > i);
         const double difference = inside ? sums[c].difference_to(target[c], r.bias) : 0;
         column[c] = is_solution ? max(column[c], difference)
                                 : column[c] + (is_product ? difference * difference : difference);
         if (is_solution) b_norm[c] = max(b_norm[c], fabs(static_cast<double>(target[c])));
         if (j < i) row_sum += difference;
       }
-      if (mirrored != nullptr && i < rows) mirrored[i] += row_sum;
+      if (warp_sums != nullptr && i < rows) warp_sums[i] += row_sum;
     }
     for (int k = lane; is_solution && k < terms; k += 32) {
       GAUSSWEEP_UNROLL
@@ -259,18 +262,18 @@ __device__ double ratio_of(SharedStorage& shared, const Residual<T>& r) {
         const double column_norm = r.norms * (largest_of_lanes<32>(x_norm[c]) + smallest_normal<T>);
         ratio = max(
             ratio, safe_quotient(column_measure, (column_norm + largest_of_lanes<32>(b_norm[c])) * r.factor));
-      } else if (mirrored == nullptr) {
+      } else if (warp_sums == nullptr) {
         ratio = max(ratio, column_measure);
       } else if (j0 + c < cols && (j0 + c) % 32 == lane) {  // the lane that also adds row_sum to this sum
-        mirrored[j0 + c] += column_measure;
+        warp_sums[j0 + c] += column_measure;
       }
     }
   }
-  if (mirrored != nullptr) {
+  if (warp_sums != nullptr) {
     __syncthreads();
     for (int j = static_cast<int>(threadIdx.x); j < cols; j += static_cast<int>(blockDim.x)) {
       double column_sum = 0;
-      for (int w = 0; w < warps_of_block(); ++w) column_sum += r.mirrored[w * cols + j];
+      for (int w = 0; w < warps_of_block(); ++w) column_sum += r.mirrored_sums[w * cols + j];
       ratio = max(ratio, column_sum);
     }
     ratio = largest_of_lanes<32>(ratio);
@@ -285,17 +288,18 @@ template <class T>
 __device__ bool set_row_order(SharedStorage& shared, const BatchToVerify<T>& systems, std::int64_t s,
                               const T* x, int* order, int* pivots) {
   const auto n = static_cast<int>(systems.shape.n);
-  double zeros_from_end = 0, has_flaw = 0;  // see info_of
+  double zero_pivot_from_end = 0, has_flaw = 0;  // see info_of
   for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
     const int pivot = systems.pivots[s * n + i];
     order[i] = i;
     pivots[i] = pivot;
-    if (x[i + static_cast<std::int64_t>(i) * n] == T(0)) zeros_from_end = max(zeros_from_end, n - i * 1.0);
+    if (x[i + static_cast<std::int64_t>(i) * n] == T(0))
+      zero_pivot_from_end = max(zero_pivot_from_end, n - i * 1.0);
     if (pivot < 0 || pivot >= n) has_flaw = 1;
   }
-  zeros_from_end = largest_of_block(shared, zeros_from_end);
+  zero_pivot_from_end = largest_of_block(shared, zero_pivot_from_end);
   has_flaw = largest_of_block(shared, has_flaw);
-  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zeros_from_end, n)))
+  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zero_pivot_from_end, n)))
     return false;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -325,7 +329,7 @@ __device__ double forward_error_of(SharedStorage& shared, const BatchToVerify<T>
   return safe_quotient(difference, largest_of_block(shared, largest));
 }
 
-/// Returns true if only the lower half of the residual is computed (Residual::mirrored).
+/// Returns true if only the lower half of the residual is computed (Residual::mirrored_sums).
 template <RatioKind kind>
 __host__ __device__ constexpr bool mirrors(const Shape& shape) {
   return kind == RatioKind::cholesky_factor && shape.n <= max_mirrored_order;
@@ -353,11 +357,11 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
   Residual<T> r{a,
                 x,
                 b,
-                factor_of<kind, T>(systems.shape),
+                roundoff_factor<kind, T>(systems.shape),
                 /*norms=*/0,
                 /*bias=*/0,
                 /*order=*/nullptr,
-                /*mirrored=*/nullptr};
+                /*mirrored_sums=*/nullptr};
   double max_left = a_norm.largest, max_right = x_norm.largest;
   if constexpr (kind == RatioKind::solution) {
     r.norms = largest_row_sum(shared, a, /*mirrored=*/false);
@@ -388,9 +392,9 @@ __device__ double system_ratio(SharedStorage& shared, const BatchToVerify<T>& sy
     r.norms = largest_row_sum(shared, a, /*mirrored=*/true);
     max_left = max_right;
     if (mirrors<kind>(systems.shape)) {
-      r.mirrored = simt::dynamic_shared<double>();
+      r.mirrored_sums = simt::dynamic_shared<double>();
       for (std::int64_t k = threadIdx.x; k < warps_of_block() * systems.shape.n; k += blockDim.x)
-        r.mirrored[k] = 0;
+        r.mirrored_sums[k] = 0;
       __syncthreads();
     }
   } else if constexpr (kind == RatioKind::inverse) {

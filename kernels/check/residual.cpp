@@ -17,7 +17,8 @@ namespace {
 
 using namespace tiles;
 
-/// The largest |element| of every row (or column), and the power of two by which the row is divided.
+/// The largest |element| of every row (or column), and the power of two by which the row is divided so that
+/// its elements are at most 1.
 class RowScales {
  public:
   explicit RowScales(std::int64_t count)
@@ -35,7 +36,7 @@ class RowScales {
       divisors_[i] = divisor_of(exponents_[i]);
     }
   }
-  int of(std::int64_t i) const { return exponents_[static_cast<std::size_t>(i)]; }
+  int exponent(std::int64_t i) const { return exponents_[static_cast<std::size_t>(i)]; }
   const std::vector<double>& largest() const { return largest_; }
   Divisor divisor(std::int64_t i) const { return divisors_[static_cast<std::size_t>(i)]; }
 
@@ -46,7 +47,7 @@ class RowScales {
 };
 
 /// A thread's packed operands and the sums of its current tile. tile.hpp defines the packed order, a tile of
-/// `edge` x `edge` elements, and the `depth` values of k per call of a microkernel. A microtile has
+/// tile_edge x tile_edge elements, and the tile_depth values of k per call of a microkernel. A microtile has
 /// `microtile_rows` x `microtile_cols` elements. splits<T> (tile_sums.hpp) is true for double: each element
 /// is then split into a high and a low part.
 template <class T>
@@ -73,28 +74,28 @@ template <class T>
 class Multiplier {
  public:
   explicit Multiplier(const ProductOperands<T>& operands)
-      : operands_(operands), row_exponents_(operands.rows()), col_exponents_(operands.cols()) {
+      : operands_(operands), row_scales_(operands.rows()), col_scales_(operands.cols()) {
     const double cost = 2.0 * static_cast<double>(operands.rows()) * static_cast<double>(operands.terms());
     for_row_ranges(operands.rows(), /*threads=*/0, cost, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> column(static_cast<std::size_t>(end - begin));
       for (std::int64_t k = 0; k < operands.terms(); ++k) {
         operands_.left.column(begin, end - begin, k, column.data());
         for (std::int64_t i = begin; i < end; ++i) {
-          row_exponents_.observe(i, column[static_cast<std::size_t>(i - begin)]);
+          row_scales_.observe(i, column[static_cast<std::size_t>(i - begin)]);
         }
       }
     });
     std::vector<double> column(static_cast<std::size_t>(operands.terms()));
     for (std::int64_t j = 0; j < operands.cols(); ++j) {
       operands_.right.column(/*begin=*/0, operands.terms(), j, column.data());
-      for (const double value : column) col_exponents_.observe(j, value);
+      for (const double value : column) col_scales_.observe(j, value);
     }
-    row_exponents_.finalize();
-    col_exponents_.finalize();
+    row_scales_.finalize();
+    col_scales_.finalize();
   }
 
-  const RowScales& row_exponents() const { return row_exponents_; }
-  const RowScales& col_exponents() const { return col_exponents_; }
+  const RowScales& row_scales() const { return row_scales_; }
+  const RowScales& col_scales() const { return col_scales_; }
 
   /// Computes the tile whose first element is (i, j). Each sum is in units of 2^(exponent of its row +
   /// exponent of its column).
@@ -116,7 +117,7 @@ class Multiplier {
   }
 
  private:
-  /// Packs rows of the left operand and columns of the right operand for `depth` values of k, in the order
+  /// Packs rows of the left operand and columns of the right operand for tile_depth values of k, in the order
   /// that the microkernels expect (tile.hpp). Each element is multiplied by 2^-exponent of its row (or
   /// column). A Divisor has this power as two factors, `first` and `second`, because it may exceed the range
   /// of double.
@@ -124,8 +125,7 @@ class Multiplier {
     const int rows = groups * microtile_rows;
     double first[tile_edge], second[tile_edge];
     for (int r = 0; r < rows; ++r) {
-      const auto divisor =
-          i + r < operands_.rows() ? row_exponents_.divisor(i + r) : divisor_of(/*exponent=*/0);
+      const auto divisor = i + r < operands_.rows() ? row_scales_.divisor(i + r) : divisor_of(/*exponent=*/0);
       first[r] = divisor.first;
       second[r] = divisor.second;
     }
@@ -158,7 +158,7 @@ class Multiplier {
     std::fill_n(column, tile_depth, 0.0);
     for (int c = 0; c < groups * microtile_cols; ++c) {
       const bool inside = j + c < operands_.cols();
-      const auto divisor = inside ? col_exponents_.divisor(j + c) : divisor_of(/*exponent=*/0);
+      const auto divisor = inside ? col_scales_.divisor(j + c) : divisor_of(/*exponent=*/0);
       if (inside) {
         operands_.right.column(k, count, j + c, column);
       } else {
@@ -180,7 +180,7 @@ class Multiplier {
   }
 
   ProductOperands<T> operands_;
-  RowScales row_exponents_, col_exponents_;
+  RowScales row_scales_, col_scales_;
 };
 
 /// Returns |c - 2^exponent * (element `index` of the tile)|. A WideNumber has a separate 64-bit exponent and
@@ -267,7 +267,7 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
   const Multiplier<T> multiplier(operands);
   const std::int64_t tile_rows = (operands.rows() + tile_edge - 1) / tile_edge;
   const std::int64_t tile_cols = (operands.cols() + tile_edge - 1) / tile_edge;
-  // parts[t * edge + c] is the measure of column c of tile t.
+  // parts[t * tile_edge + c] is the measure of column c of tile t.
   std::vector<WideNumber> parts(static_cast<std::size_t>(tile_rows * tile_cols * tile_edge));
   for_tiles(
       multiplier, operands, [&](std::int64_t i, std::int64_t j, const PackedTile<T>& packed, std::int64_t t) {
@@ -275,12 +275,12 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
         const std::int64_t cols = std::min<std::int64_t>(tile_edge, operands.cols() - j);
         double powers[tile_edge], targets[tile_edge];
         for (std::int64_t r = 0; r < rows; ++r) {
-          const int exponent = multiplier.row_exponents().of(i + r);
+          const int exponent = multiplier.row_scales().exponent(i + r);
           powers[r] = has_same_bits_in_double(exponent) ? times_power(1, exponent) : 0;
         }
         for (std::int64_t c = 0; c < cols; ++c) {
           WideNumber& part = parts[static_cast<std::size_t>(t * tile_edge + c)];
-          const int col_exponent = multiplier.col_exponents().of(j + c);
+          const int col_exponent = multiplier.col_scales().exponent(j + c);
           for (std::int64_t r = 0; r < rows; ++r) targets[r] = target(i + r, j + c);
           const auto fast_measure = plain_double_measure(packed.tile, targets, powers, static_cast<int>(rows),
                                                          static_cast<int>(c), col_exponent, measure);
@@ -289,7 +289,7 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
             continue;
           }
           for (std::int64_t r = 0; r < rows; ++r) {
-            const std::int64_t exponent = multiplier.row_exponents().of(i + r) + col_exponent;
+            const std::int64_t exponent = multiplier.row_scales().exponent(i + r) + col_exponent;
             include(part,
                     tile_residual(targets[r], packed.tile, static_cast<int>(c * tile_edge + r), exponent),
                     measure);
@@ -305,7 +305,7 @@ std::vector<ColumnResidual> residual_columns(const ProductOperands<T>& operands,
       column.value = measure == Measure::largest ? std::max(column.value, part) : column.value + part;
     }
   }
-  set_bounds(operands, multiplier.row_exponents().largest(), multiplier.col_exponents().largest(), measure,
+  set_bounds(operands, multiplier.row_scales().largest(), multiplier.col_scales().largest(), measure,
              columns);
   return columns;
 }
@@ -314,7 +314,8 @@ template <class T>
 void set_bounds(const ProductOperands<T>& operands, const std::vector<double>& largest_of_rows,
                 const std::vector<double>& largest_of_cols, Measure measure,
                 std::vector<ColumnResidual>& columns) {
-  WideNumber row_bounds;  // the measure of (largest |element| of a row) * (terms of the row), over all rows
+  // The measure (e.g. the sum over all rows) of (largest |element| of a row) * (terms of the row).
+  WideNumber row_bounds;
   for (std::size_t i = 0; i < largest_of_rows.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i);
     const RowRange k_range = operands.k_range(row, row + 1, 0, operands.cols());
@@ -367,7 +368,7 @@ double largest_allowance_ratio(const ProductOperands<T>& operands, const Residua
                 for (std::int64_t r = 0; r < rows; ++r) {
                   const int index = static_cast<int>(c * tile_edge + r);
                   const std::int64_t exponent =
-                      multiplier.row_exponents().of(i + r) + multiplier.col_exponents().of(j + c);
+                      multiplier.row_scales().exponent(i + r) + multiplier.col_scales().exponent(j + c);
                   const double element = target(i + r, j + c);
                   const WideNumber magnitude(
                       absolute_packed->tile.high[index] + absolute_packed->tile.low[index], exponent);

@@ -79,17 +79,18 @@ __device__ __forceinline__ double sum_of_squares(const T (&row)[LanesPerSystem])
   return sum_of_lanes<LanesPerSystem>(sum);
 }
 
-/// Sets `row` such that row `row` of A is the row of P A with the lane's index. Returns false if pivots or
-/// info contradict the factors.
+/// Sets `row` such that row `row` of A is the row of P A with the lane's index. Returns false if a pivot is
+/// no row index or info contradicts the factors.
 /// @param pivot_is_zero true: the diagonal element in the lane's row of the factors is 0
 template <int LanesPerSystem, class T>
 __device__ __forceinline__ bool set_source_row(const BatchToVerify<T>& systems, std::int64_t s,
                                                bool pivot_is_zero, int& row) {
   const int n = static_cast<int>(systems.shape.n), lane = lane_of<LanesPerSystem>();
   const int pivot = lane < n ? systems.pivots[s * n + lane] : lane;
-  const double zeros_from_end = largest_of_lanes<LanesPerSystem>(pivot_is_zero && lane < n ? n - lane : 0);
+  const double zero_pivot_from_end =
+      largest_of_lanes<LanesPerSystem>(pivot_is_zero && lane < n ? n - lane : 0);
   const double has_flaw = largest_of_lanes<LanesPerSystem>(lane < n && (pivot < 0 || pivot >= n) ? 1 : 0);
-  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zeros_from_end, n)))
+  if (has_flaw != 0 || (systems.infos[s] >= 0 && systems.infos[s] != info_of(zero_pivot_from_end, n)))
     return false;
   row = lane;
   GAUSSWEEP_UNROLL
@@ -134,7 +135,7 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
   for (int k = 0; k < LanesPerSystem; ++k) row_sum += fabs(static_cast<double>(left[k]));
   const double norm = largest_of_lanes<LanesPerSystem>(row_sum);
   const ProductSizes sizes{static_cast<double>(rows), static_cast<double>(rows), max_a, max_x};
-  const double bias = bias_of<T>(sizes), factor = factor_of<RatioKind::solution, T>(systems.shape);
+  const double bias = bias_of<T>(sizes), factor = roundoff_factor<RatioKind::solution, T>(systems.shape);
   const std::uint64_t seed = systems.has_solution_seed ? seed_of_system(systems.solution_seed, s) : 0;
   double ratio = 0, max_error = 0, largest = 0;
   GAUSSWEEP_ROLLED
@@ -165,7 +166,7 @@ __device__ double solution_of_small(const BatchToVerify<T>& systems, std::int64_
 }
 
 /// Returns the ratio of an LU or Cholesky factorisation, an inverse or a product, or NaN if the CPU has to
-/// verify the system.
+/// verify the system. The residual is `target` - L R, where a lane has a row of L in `left`.
 /// @param x_first for an inverse, true: the residual is I - X A; false: I - A X
 template <RatioKind kind, int LanesPerSystem, class T>
 __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s,
@@ -184,6 +185,8 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
   if (is_lu || is_cholesky) {
     load_row<LanesPerSystem>(target, left);
     max_target = largest_of_rows<LanesPerSystem>(left);
+    // LU: the largest column sum. Cholesky: A is symmetric and its lower triangle is stored. Column j's sum
+    // is then that of row j plus that of column j without the diagonal element.
     double row_sum = 0, magnitudes[LanesPerSystem];
     GAUSSWEEP_UNROLL
     for (int j = 0; j < LanesPerSystem; ++j) {
@@ -290,7 +293,7 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
     const double column_sum = sum_of_column<LanesPerSystem>(difference);
     if (lane / group == j0 / group) column_residual = column_sum;
   }
-  const double scale = norms * factor_of<kind, T>(systems.shape);
+  const double scale = norms * roundoff_factor<kind, T>(systems.shape);
   double ratio = 0;
   if (kind == RatioKind::product) {
     ratio = safe_quotient(std::sqrt(sum_of_lanes<LanesPerSystem>(column_residual)), scale);

@@ -42,7 +42,7 @@ void launch_ratios(Context& context, const BatchToVerify<T>& systems, double* ra
   if (size <= 32) return launch_small(small_kernel<kind, 32, T>, 32);
   const unsigned threads = is_solution && systems.x_shape.cols <= 4 ? 32 : size <= 128 ? 128 : max_threads;
   // Dynamic shared memory per row. LU: `order` and `pivots` of set_row_order. Cholesky, if only the lower
-  // triangle of the residual is computed: one double per warp (Residual::mirrored).
+  // triangle of the residual is computed: one double per warp (Residual::mirrored_sums).
   const std::size_t bytes_per_row = kind == RatioKind::lu_factors ? 2 * sizeof(int)
                                     : mirrors<kind>(shape)        ? threads / 32 * sizeof(double)
                                                                   : 0;

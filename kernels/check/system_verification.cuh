@@ -1,6 +1,9 @@
 #pragma once
 /// Device functions that small_systems.cuh and large_systems.cuh share: reductions over lanes, compensated
 /// sums of products, and the check that a ratio is accurate enough.
+/// The ratio of an answer is its residual divided by an error bound: for LU, without terms for underflow, ||P
+/// A - L U||_1 / (n u ||A||_1). check.hpp defines it for each problem. u is the unit roundoff of T: 2^-24 or
+/// 2^-53.
 
 #include <cmath>
 #include <cstdint>
@@ -64,12 +67,16 @@ __device__ __forceinline__ double safe_quotient(double numerator, double divisor
                         : 1.7976931348623157e308;
 }
 
+/// The smallest normal number of T. tiles::splits<T> (tile_sums.hpp) is true for double and false for float.
 template <class T>
 constexpr double smallest_normal = tiles::splits<T> ? 0x1p-1022 : 0x1p-126;
 
-/// A sum of products, represented as high - bias + low, where `high` starts at the bias (bias_of). In double
-/// the bias is so large that every partial sum has the exponent of the bias. The rounding error of each
-/// addition is then representable as a double, and the second FMA computes it exactly.
+/// A compensated sum of products, represented as high - bias + low. The caller sets `high` to the bias
+/// (bias_of) before the first addition.
+///
+/// In float, products are exact in double, the bias is 0 and `low` stays 0. In double, the bias is so large
+/// that bias + (partial sum) always has the same exponent. The rounding error of each addition is then
+/// representable as a double, and the second FMA computes it exactly.
 template <class T>
 struct BiasedSum {
   double high = 0, low = 0;
@@ -81,7 +88,7 @@ struct BiasedSum {
   /// Returns |c - sum|.
   __device__ __forceinline__ double difference_to(double c, double bias) const {
     double error = 0;
-    tiles::two_sum(c, bias - high, error);
+    tiles::two_sum(c, bias - high, error);  // c becomes c + (bias - high), without `error`
     return fabs(c + (error - low));
   }
 };
@@ -96,7 +103,7 @@ __device__ __forceinline__ bool is_within_exponent_range(double largest) {
 constexpr unsigned long long bits_of_nan = 0x7ff8000000000000ull, bits_of_infinity = 0x7ff0000000000000ull;
 
 /// Returns infinity if an element is not finite. Returns NaN, so that the CPU verifies the system, if an
-/// operand's largest element is not ordinary. Otherwise returns 0.
+/// operand's largest element is outside of the range of is_within_exponent_range. Otherwise returns 0.
 template <class T>
 __device__ __forceinline__ double ratio_if_out_of_range(double max_a, double max_x, double max_b) {
   const double sum = max_a + max_x + max_b;
@@ -143,7 +150,7 @@ __device__ __forceinline__ DeviceOperand<T> as_lower(const DeviceOperand<T>& m) 
 struct ProductSizes {
   double rows, terms, max_left, max_right;
 };
-/// Returns the bias of the sums; see BiasedSum.
+/// Returns the bias with which the sums start (BiasedSum).
 template <class T>
 __device__ __forceinline__ double bias_of(const ProductSizes& sizes) {
   // The bias is 3 * 2^e, where 2^e exceeds every |partial sum|. Therefore 2^(e+1) < bias + (partial sum) <
@@ -152,14 +159,16 @@ __device__ __forceinline__ double bias_of(const ProductSizes& sizes) {
                           : 0;
 }
 /// Returns the ratio, or NaN if it is not accurate enough; the CPU then verifies the system. NaN is returned
-/// if the error bound exceeds 2^-12 max(1, ratio), or if the interval ratio ± bound contains the tolerance or
-/// ten times the tolerance.
+/// if the error bound exceeds 2^-12 max(1, ratio), or if the interval ratio ± bound contains a limit between
+/// two statuses: the tolerance (`pass` or `suspect`) or ten times the tolerance (`suspect` or `failed`).
 /// @param divisor the number by which the residual was divided
 template <class T>
 __device__ __forceinline__ double ratio_if_decided(double ratio, const ProductSizes& sizes, double divisor,
                                                    double tolerance) {
-  // A bound of the rounding errors in a sum of `terms` products: of BiasedSum::low in double, BiasedSum::high
-  // in float.
+  // Bounds the error of a sum, with m = terms and x = max_left max_right. Float: each of the m additions to
+  // `high` rounds by at most 2^-53 of a partial sum, which is at most m x. The total is below 2^-52 m^2 x.
+  // Double: each addition to `high` rounds by at most 2^-51 m x, so that `low` is at most 2^-51 m^2 x. Each
+  // of the m additions to `low` rounds by 2^-53 of it. The total is below 2^-102 m^3 x.
   const double sum_error = (tiles::splits<T> ? sizes.terms * 0x1p-102 : 0x1p-52) * sizes.terms * sizes.terms *
                            sizes.max_left * sizes.max_right;
   const double bound = safe_quotient(sum_error * sizes.rows, divisor) + 0x1p-40 * ratio;
@@ -167,7 +176,10 @@ __device__ __forceinline__ double ratio_if_decided(double ratio, const ProductSi
   const bool accurate = bound <= 0x1p-12 * max(1.0, ratio);
   return accurate && !bound_spans(tolerance) && !bound_spans(10 * tolerance) ? ratio : double_of(bits_of_nan);
 }
-/// Returns the ratio of an inverse (verifiers::left_or_right_inverse). Returns NaN if the first ratio is so
+/// Returns the ratio of an inverse (verifiers::left_or_right_inverse). If the ratio of I - A X exceeds
+/// `other_side_threshold`, the ratio of I - X A is computed too, and the smaller one counts.
+///
+/// Returns NaN, so that the CPU verifies the system, if the first ratio is so
 /// close to the threshold that the CPU might decide differently whether to compute I - X A.
 /// @param ratio_of_side ratio_of_side(false) returns the ratio of I - A X, ratio_of_side(true) that of I - X
 /// A. All threads get the same result
@@ -185,18 +197,20 @@ __device__ __forceinline__ double ratio_of_sides(double other_side_threshold, Ra
   }
   return ratio;
 }
-/// Returns n u, or sqrt(k + 2) u for a product (u: the unit roundoff).
+/// Returns the factor in the divisor of the ratio that counts roundings: n u, or sqrt(k + 2) u for a product
+/// (u: the unit roundoff).
 template <RatioKind kind, class T>
-__device__ __forceinline__ double factor_of(const Shape& shape) {
+__device__ __forceinline__ double roundoff_factor(const Shape& shape) {
   const double roundoff = tiles::splits<T> ? 0x1p-53 : 0x1p-24;
   return roundoff * (kind == RatioKind::product ? std::sqrt(static_cast<double>(shape.k) + 2)
                                                 : static_cast<double>(shape.n));
 }
 
 /// Returns LAPACK's info of LU factors: the first row (from 1) with a zero pivot, or 0.
-/// @param zeros_from_end the maximum of n - i over the rows i with a zero pivot; 0 if there are none
-__device__ __forceinline__ int info_of(double zeros_from_end, int n) {
-  return zeros_from_end == 0 ? 0 : n + 1 - static_cast<int>(zeros_from_end);
+/// @param zero_pivot_from_end n - i, where i (from 0) is the first row with a zero pivot; 0 if there is none.
+/// As the maximum of n - i over all such rows, it results from a maximum over threads
+__device__ __forceinline__ int info_of(double zero_pivot_from_end, int n) {
+  return zero_pivot_from_end == 0 ? 0 : n + 1 - static_cast<int>(zero_pivot_from_end);
 }
 
 __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum, unsigned long long value) {
@@ -204,7 +218,8 @@ __device__ __forceinline__ void atomic_max_if_larger(unsigned long long* maximum
 }
 
 /// Stores a system's ratio and updates the totals; called by one thread.
-/// @param error negative if unknown
+/// @param error the forward error of X, negative if unknown. Its bits + 1 are stored, so that 0 means that no
+/// error is known
 template <class T>
 __device__ __forceinline__ void record_ratio(const BatchToVerify<T>& systems, std::int64_t s, double ratio,
                                              double error, double* ratios, RatioTotals* totals) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The CPU microkernels of verification's products. A call adds the products for `depth` values of k to a
-/// tile of edge x edge elements.
+/// The CPU microkernels of verification's products. A call adds the products for tile_depth values of k to a
+/// tile of tile_edge x tile_edge elements.
 
 namespace gaussweep::tiles {
 
@@ -16,7 +16,7 @@ struct TileSums {
   double lowest[tile_edge * tile_edge];
 };
 
-/// Adds the products of `depth` values of k to the first row_groups x col_groups microtiles of a tile. The
+/// Adds the products of tile_depth values of k to the first row_groups x col_groups microtiles of a tile. The
 /// packed `left` contains, per group of rows and per k, the elements of these rows. `right` has the same
 /// structure, with groups of columns.
 using AddProducts = void (*)(const double* left, const double* right, int row_groups, int col_groups,
@@ -26,8 +26,8 @@ using AddProducts = void (*)(const double* left, const double* right, int row_gr
 /// longest vectors of this processor with at most `lanes` doubles (8, 4 or 1); every length gives the same
 /// bits. Per k, a packed left group consists of the high parts of its rows and then the low parts. A packed
 /// right group consists of high, low and high + low of each column. High parts are multiples of 2^-24, so
-/// that sums of their products over `depth` values of k are exact in any order, with or without FMA. Only the
-/// other products, which are at most 2^-24 times as large, are rounded.
+/// that sums of their products over tile_depth values of k are exact in any order, with or without FMA. Only
+/// the other products, which are at most 2^-24 times as large, are rounded.
 AddProducts split_products(int lanes = 8);
 /// Returns the microkernel for elements with mantissas of at most 26 bits, such as floats. Their products are
 /// exact, and sums are rounded.

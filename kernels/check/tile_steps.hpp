@@ -2,7 +2,7 @@
 // guard. An element's operations and their order do not depend on the vector length. The bits of the result
 // therefore do not depend on it, either.
 
-/// Adds `term` to `sum` and sets `error` to the rounding error.
+/// Adds `term` to `sum` and sets `error` to the rounding error (Knuth's TwoSum).
 inline void two_sum(Lanes& sum, const Lanes& term, Lanes& error) {
   const Lanes total = sum + term;
   const Lanes rounded_term = total - sum;
@@ -17,7 +17,7 @@ inline const Lanes& lanes_at(const double* data) {
   return *reinterpret_cast<const Lanes*>(data);
 }
 
-/// Add the sums over `depth` values of k to one vector of the tile, which begins at element `index`.
+/// Add the sums over tile_depth values of k to one vector of the tile, which begins at element `index`.
 inline void merge_split(TileSums& tile, int index, const Lanes& high, const Lanes& low) {
   Lanes error_high, error_low, error_both;
   two_sum(lanes_at(tile.high + index), high, error_high);

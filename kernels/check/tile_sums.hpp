@@ -37,7 +37,7 @@ GAUSSWEEP_SHARED_INLINE Divisor divisor_of(int exponent) {
   return {times_power(1, first_exponent), times_power(1, -exponent - first_exponent)};
 }
 
-/// Adds `term` to `sum` and sets `error` to the rounding error.
+/// Adds `term` to `sum` and sets `error` to the rounding error (Knuth's TwoSum).
 GAUSSWEEP_SHARED_INLINE void two_sum(double& sum, double term, double& error) {
   const double total = sum + term;
   const double rounded_term = total - sum;
