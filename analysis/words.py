@@ -80,8 +80,9 @@ def seconds(value):
 
 
 def number(value):
-    """Returns a number with three digits. The largest double becomes ∞: it is the residual ratio of answers that have
-    none, such as factors that are zero. Half of it becomes ∞ too, as the median of two ratios may be."""
+    """Returns a number with three digits. The largest double becomes ∞: it stands for a residual ratio that overflows
+    or does not exist, for example that of a factor with a zero diagonal. Half of it becomes ∞ too, because it is the
+    median of such a ratio and a small one."""
     if isinstance(value, float) and abs(value) > sys.float_info.max / 4:
         return "∞"
     return _three(value) if is_finite(value) else "–"

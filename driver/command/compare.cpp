@@ -563,9 +563,9 @@ void add_compare_command(CLI::App& app, Commands& commands) {
   allow_values(*only, kinds);
   allow_values(*sub->add_option("--sort", options->sort, "Order of the trials; -COLUMN: descending"),
                {"speedup", "-speedup", "n", "-n", "base", "-base", "new", "-new"});
-  allow_whole(*sub->add_option("--limit", options->limit, "Show this many rows of each table; 0: all")
-                   ->capture_default_str(),
-              0, max_rows);
+  allow_integers(*sub->add_option("--limit", options->limit, "Show this many rows of each table; 0: all")
+                      ->capture_default_str(),
+                 0, max_rows);
   sub->callback([options, &commands] { commands.exit_code = compare_to_stdout(*options); });
 }
 

@@ -33,9 +33,9 @@ void add_duet_command(CLI::App& app, Commands& commands) {
           "other "
           "build uses those of the plan, and this build uses these");
   add_backend(*duet, o.backend, "auto: cuda where there is a GPU, else emulated");
-  allow_whole(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
-                   ->capture_default_str(),
-              1, io::max_rounds);
+  allow_integers(*duet->add_option("--rounds", o.rounds, "Processes of each build; each runs every trial")
+                      ->capture_default_str(),
+                 1, io::max_rounds);
   duet->add_option("--threshold", options->threshold,
                    "Percent by which a median must change to count, 0 to 1000 (default: 0.5)");
   add_format(*duet, options->format, {"table", "csv", "json"});

@@ -99,9 +99,9 @@ void add_generate(CLI::App& parent) {
   CLI::App* sub = parent.add_subcommand("generate", "Make a matrix and write it to a file");
   MatrixSpec& spec = options->spec;
   sub->add_option("--kind", options->kind, allowed_names<MatrixKind>())->capture_default_str();
-  allow_whole(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::max_size);
-  allow_whole(*sub->add_option("--rows", spec.rows, "Rows, if not n"), 1, io::max_size);
-  allow_whole(*sub->add_option("--cols", spec.cols, "Columns, if not n"), 1, io::max_size);
+  allow_integers(*sub->add_option("-n,--n", options->n, "Rows and columns"), 1, io::max_size);
+  allow_integers(*sub->add_option("--rows", spec.rows, "Rows, if not n"), 1, io::max_size);
+  allow_integers(*sub->add_option("--cols", spec.cols, "Columns, if not n"), 1, io::max_size);
   sub->add_option("--seed", options->seed, "Seed, 0 to 2^63 - 1")->capture_default_str();
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();
   const auto add_real = [sub](const char* name, double& value, const char* help, double low, double high) {
@@ -111,7 +111,7 @@ void add_generate(CLI::App& parent) {
   add_real("--high", spec.high, "uniform, symmetric: upper bound of the elements", -1e30, 1e30);
   add_real("--condition", spec.condition,
            "condition, spd: the 2-norm condition number; spd without it: by a dominant diagonal", 1, 1e300);
-  allow_whole(
+  allow_integers(
       *sub->add_option("--mode", spec.mode, "condition, spd: distribution of the singular values, 1 to 5")
            ->capture_default_str(),
       1, 5);
@@ -120,7 +120,7 @@ void add_generate(CLI::App& parent) {
   sub->add_option("--uplo", options->uplo, "triangular: lower or upper")->capture_default_str();
   add_blur_options(*sub, options->blur);
   add_blur_image_options(*sub, options->blur);
-  allow_whole(
+  allow_integers(
       *sub->add_option("--nrhs", options->nrhs, "Also write x_true and b = A x_true with this many columns")
            ->capture_default_str(),
       0, io::max_size);

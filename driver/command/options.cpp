@@ -121,7 +121,7 @@ void allow_values(CLI::Option& option, const std::vector<std::string>& words) {
   option.check(check, fmt::format("{{{}}}", fmt::join(words, ",")));
 }
 
-void allow_whole(CLI::Option& option, std::int64_t low, std::int64_t high) {
+void allow_integers(CLI::Option& option, std::int64_t low, std::int64_t high) {
   const auto read = [low, high](std::string& text) -> std::string {
     try {
       text = std::to_string(io::parse_integer({text, {}}, low, high, ""));

@@ -26,7 +26,7 @@ inline constexpr std::int64_t max_rows = 1'000'000;
 /// Restricts an option's value to one of `words`.
 void allow_values(CLI::Option& option, const std::vector<std::string>& words);
 /// Restricts an option to integers from `low` to `high`. 1k is 1024, as in a plan (a YAML file of trials).
-void allow_whole(CLI::Option& option, std::int64_t low, std::int64_t high);
+void allow_integers(CLI::Option& option, std::int64_t low, std::int64_t high);
 /// Restricts an option to finite numbers from `low` to `high`.
 void allow_real(CLI::Option& option, double low, double high);
 /// Rejects empty values, which usually come from unset variables in scripts.

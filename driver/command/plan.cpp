@@ -106,7 +106,8 @@ void print_skipped(const std::vector<Trial>& trials) {
 /// Prints a note if trials on the CPU do not fit in this machine's memory, even if all of it is free.
 void note_memory(const std::vector<Trial>& trials, const Registry& registry) {
   const double limit = io::usable_memory().limit;
-  const FreeMemory all_free{"", limit, limit, {limit, limit}};
+  const FreeMemory all_free{/*device=*/"", /*device_free=*/limit, /*device_total=*/limit,
+                            /*host=*/{/*limit=*/limit, /*free=*/limit}};
   const auto cannot_fit = [&](const Trial& trial) {
     return trial.skip_reason.empty() && trial.backend != Backend::cuda &&
            admit(*registry.find(trial.problem, trial.method), trial, all_free).fit != Fit::fits;
@@ -129,7 +130,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   std::map<std::string, double> matrix_bytes;  // by digest
   for (const Trial& trial : expansion.trials) {
     if (trial.skip_reason.empty()) {
-      for_stored(trial, [&](const MatrixRequest& matrix) {
+      for_each_stored_matrix(trial, [&](const MatrixRequest& matrix) {
         matrix_bytes[matrix.digest] = stored_bytes(matrix, trial);
       });
     }
@@ -145,11 +146,12 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
                    {"skipped", "SKIPPED"},
                    {"device_bytes", "ON THE GPU", Style::bytes},
                    {"host_bytes", "ON THE HOST", Style::bytes},
-                   {"about", "ABOUT"}};
+                   {"about", "TIME"}};
   for (const auto& [name, row] : rows) {
     table.rows.push_back({name, static_cast<std::int64_t>(row.trials), static_cast<std::int64_t>(row.skipped),
                           row.largest.device_bytes, row.largest.host_bytes, row.time_text(source)});
   }
+  // "about 5 min, a rough guess …" or, with --like, "4 to 6 min, by runs/a" (estimated from that run).
   const std::string time =
       source.like.empty()
           ? fmt::format(
@@ -160,7 +162,7 @@ void print_plan(const Expansion& expansion, const Registry& registry, Backend ba
   fmt::print(
       "{}{}", render_text(table, output_width()),
       paragraph(
-          fmt::format("All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} in {}",
+          fmt::format("All: {}, {} skipped, one after the other {}; backend {}; matrices on disk: {} ({})",
                       counted(all.trials, "trial"), all.skipped, time, to_string(backend),
                       matrix_bytes.size(), bytes_text(disk_bytes)),
           prose_width()));
@@ -180,7 +182,7 @@ std::string repeats_text(const Sampling& sampling) {
   std::string text =
       fmt::format("{} to {}, {:g} %", sampling.min_samples, sampling.max_samples, 100 * sampling.noise);
   if (sampling.seconds > 0) text += ", " + seconds_text(sampling.seconds);
-  if (sampling.throttled_again) text += ", throttled again";
+  if (sampling.throttled_again) text += ", repeated if throttled";
   return text;
 }
 
@@ -224,6 +226,7 @@ std::vector<TrialColumn> setting_columns() {
          return t.sampling.warmup_seconds > 0 ? Cell(seconds_text(t.sampling.warmup_seconds))
                                               : Cell(t.sampling.warmup);
        }}};
+  // Settings that are conditions of measurement, such as `cache`, with the trial's value as a word ("cold").
   for (const io::Setting& setting : io::conditions()) {
     columns.push_back({{setting.name, setting.condition->heading},
                        [&](const Trial& t) { return std::string(setting.condition->word(t)); }});
@@ -281,7 +284,7 @@ Table explanation(const Expansion& expansion, const TimeSource& source, Reader r
                      return t.expect.empty() ? std::string("pass")
                                              : fmt::format("{}", fmt::join(t.expect, " "));
                    }},
-                  {{"about", "ABOUT", Style::seconds}, [&](const Trial& t) { return seconds_of(t, source); }},
+                  {{"about", "TIME", Style::seconds}, [&](const Trial& t) { return seconds_of(t, source); }},
                   {{"skipped", "SKIPPED"}, [](const Trial& t) { return t.skip_reason; }},
                   {{"key", "KEY"}, [](const Trial& t) { return t.key; }}});
   if (reader == Reader::person) table.common = names.common();

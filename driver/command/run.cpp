@@ -156,10 +156,10 @@ void add_run_command(CLI::App& app, Commands& commands) {
       "Maximum bytes of stored matrices: 50GiB, 512MiB, none (default: the plan's store_limit, else half "
       "of the free disk; of --shard I/N an N-th of that)"));
   refuse_empty(*run->add_option("--shard", options->shard_text, "I/N: only the I-th of N parts of the plan"));
-  allow_whole(*run->add_option("--gpus-per-rank", o.gpus_per_rank,
-                               "GPUs of every rank, for methods that share a matrix among several")
-                   ->capture_default_str(),
-              1, max_gpus);
+  allow_integers(*run->add_option("--gpus-per-rank", o.gpus_per_rank,
+                                  "GPUs of every rank, for methods that share a matrix among several")
+                      ->capture_default_str(),
+                 1, max_gpus);
   run->add_flag("--refine", options->refines,
                 "After the plan, add orders between which two methods cross, until each crossover is known "
                 "to 3 %; one rank");

@@ -135,7 +135,8 @@ int solve_typed(const SolveOptions& options, const ChosenMethod& chosen, Device&
   const io::Status status = judge(evidence);
   const bool is_answer = status == io::Status::pass || status == io::Status::suspect;
   fmt::print("{} ({}, {}): {}, {}, ratio {:.2g} (tolerance {:g})\n", method.id(), to_string(chosen.backend),
-             options.precision, name_of(status), seconds_text(seconds), shown_ratio(found.ratio), tolerance);
+             options.precision, name_of(status), seconds_text(seconds), infinite_if_overflowed(found.ratio),
+             tolerance);
   if (status != io::Status::pass) spdlog::warn("{}", finding_text(evidence));
   if (!is_answer) {
     spdlog::warn("{}: not written", options.output);

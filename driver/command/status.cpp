@@ -298,14 +298,14 @@ void add_status_command(CLI::App& app, Commands& commands) {
                   "Run directories, or directories that contain them (shards, nightly runs)")
       ->required();
   add_format(*sub, options->format, {"table", "json"});
-  allow_whole(
+  allow_integers(
       *sub->add_option("--failures", options->failures, "How many of the last failures to list, per run")
            ->capture_default_str(),
       0, max_rows);
-  allow_whole(*sub->add_option("--missing", options->missing,
-                               "How many of the trials without a record to list, per run; not in JSON")
-                   ->capture_default_str(),
-              0, max_rows);
+  allow_integers(*sub->add_option("--missing", options->missing,
+                                  "How many of the trials without a record to list, per run; not in JSON")
+                      ->capture_default_str(),
+                 0, max_rows);
   sub->add_flag(
       "--watch", options->watches,
       "Refresh every 2 s until no sweep runs any more; without a terminal, print a line per change");

@@ -182,9 +182,9 @@ void add_summary_command(CLI::App& app, Commands&) {
   add_filter_options(*sub, options->filter);
   sub->add_option("--sort", options->sort, "A column, e.g. n, median, gflops; -gflops: descending");
   sub->add_option("--baseline", options->baseline, "Speedup over this method, e.g. cusolver [the vendor's]");
-  allow_whole(*sub->add_option("--limit", options->limit,
-                               fmt::format("Show this many rows; 0: all [{} for a table]", usual_rows)),
-              0, max_rows);
+  allow_integers(*sub->add_option("--limit", options->limit,
+                                  fmt::format("Show this many rows; 0: all [{} for a table]", usual_rows)),
+                 0, max_rows);
   sub->add_flag("--best", options->best,
                 "Only the fastest method that passed, per problem, precision and size");
   allow_values(

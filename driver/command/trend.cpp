@@ -53,7 +53,7 @@ ordered_json json_of(const TrendSeries& series) {
                              {"ratio", std::exp(step.log)},
                              {"low", std::exp(step.low)},
                              {"high", std::exp(step.high)},
-                             {"other_gpu", step.is_other_group}});
+                             {"other_gpu", step.is_other_gpu}});
   }
   if (series.change.is_drift) {
     json["drift"] = {{"ratio", std::exp(series.change.drift)},
@@ -216,9 +216,9 @@ void add_trend_command(CLI::App& app, Commands&) {
   sub->add_option("--threshold", options->threshold, "Percent by which a time must change to count")
       ->capture_default_str();
   add_format(*sub, options->format, {"table", "json"});
-  allow_whole(*sub->add_option("--limit", options->limit, "Show this many changes, or trials; 0: all")
-                   ->capture_default_str(),
-              0, max_rows);
+  allow_integers(*sub->add_option("--limit", options->limit, "Show this many changes, or trials; 0: all")
+                      ->capture_default_str(),
+                 0, max_rows);
   sub->callback([options] { show_trend(*options); });
 }
 

@@ -409,13 +409,13 @@ void add_try_command(CLI::App& app, Commands& commands) {
       sub->add_option("--nrhs", request.nrhs, "Right-hand sides of gesv, posv and trsv, one or a list [1]")
           ->delimiter(',')
           ->allow_extra_args(false);
-  allow_whole(*nrhs, 1, io::max_size);
+  allow_integers(*nrhs, 1, io::max_size);
   add_list("--precision", options->precisions, "float, double, or both [double]");
   sub->add_option("--uplo", options->uplo,
                   "Triangle of trsv, trtri, potrf and posv: lower, upper [the matrix's own, else lower]");
-  allow_whole(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
-                   ->capture_default_str(),
-              1, io::max_count);
+  allow_integers(*sub->add_option("--repeats", request.repeats, "Timed samples per round, at least")
+                      ->capture_default_str(),
+                 1, io::max_count);
   add_backend(*sub, options->backend, "As for run");
   refuse_empty(*sub->add_option("--time-limit", options->time_limit, "Time limit for everything, as for run")
                     ->capture_default_str());

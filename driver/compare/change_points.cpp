@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights, only steps are found
 
-/// Returns the variance of one night's value: TimeSeries::model_variance pooled with the variance of the
-/// series. Before, the model's variance is limited to a multiple of the series' variance. This multiple
-/// approaches 1 for long series, because these show their variance well.
+/// Returns the variance of one night's value. It pools TimeSeries::model_variance, which a noise model
+/// predicts, with the variance of the series. The model's variance has the weight of model_degrees degrees of
+/// freedom, and counts at most as a multiple of the series' variance. This multiple approaches 1 for long
+/// series, because these show their variance well.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees degrees of freedom of `squares`
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
@@ -102,9 +103,9 @@ double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, Cha
                     (1 / before.count + 1 / after.count);
   const std::set<int> old_gpus = gpus_in(series, 0, step.at),
                       gpus = gpus_in(series, step.at, series.logs.size());
-  step.is_other_group =
-      std::none_of(gpus.begin(), gpus.end(), [&](int group) { return old_gpus.count(group) > 0; });
-  if (step.is_other_group) variance += series.group_variance;
+  step.is_other_gpu =
+      std::none_of(gpus.begin(), gpus.end(), [&](int gpu) { return old_gpus.count(gpu) > 0; });
+  if (step.is_other_gpu) variance += series.gpu_variance;
   const double error = std::sqrt(variance);
   step.log = after.mean - before.mean;
   const double half_width = error * student_quantile(0.025, degrees);
@@ -113,7 +114,8 @@ double step_at(const TimeSeries& series, std::size_t begin, std::size_t end, Cha
   return 2 * student_tail(std::fabs(step.log) / error, degrees);
 }
 
-/// Splits [begin, end) recursively at the largest energy distance, down to segments of `min_nights`.
+/// Splits [begin, end) recursively at the largest energy distance, down to segments of `min_nights`. Proposes
+/// too many points on purpose; keep_steps removes those that are not significant.
 void split(const std::vector<double>& values, std::size_t begin, std::size_t end,
            std::vector<ChangePoint>& points) {
   if (end - begin < 2 * min_nights) return;
@@ -140,7 +142,8 @@ void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t e
 }
 
 /// Removes the least significant change point repeatedly, until all remaining ones are significant. It starts
-/// from many points, because with few a step up could hide the step down that follows it.
+/// from more points than needed. If split() proposed only significant points, a step up and a step down of
+/// equal size could hide each other: a single point between them shows little change.
 /// @return the tail probability of the most significant point; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
                   std::vector<ChangePoint>& points) {

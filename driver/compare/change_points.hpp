@@ -19,15 +19,15 @@ struct TimeSeries {
   std::vector<double> logs;
   std::vector<int> gpus;      ///< per night: a number that identifies its GPU
   double model_variance = 0;  ///< variance of ln(time) of one night, as predicted by a noise model (Scatter)
-  double group_variance = 0;  ///< additional variance between nights on two different GPUs
+  double gpu_variance = 0;    ///< additional variance between nights on two different GPUs of one model
 };
 
 /// A step between the nights with the indices at - 1 and `at`.
 struct ChangePoint {
   std::size_t at = 0;
-  double log = 0;               ///< ln(time after the step / time before)
-  double low = 0, high = 0;     ///< its 95 % confidence interval
-  bool is_other_group = false;  ///< true if the nights before the step ran on other GPUs than those after it
+  double log = 0;             ///< ln(time after the step / time before)
+  double low = 0, high = 0;   ///< its 95 % confidence interval
+  bool is_other_gpu = false;  ///< true if the nights before the step ran on other GPUs than those after it
 };
 
 /// The changes of a series: steps, or one slow drift.

@@ -104,7 +104,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
   series.kind = has_replays ? TimeKind::gpu : TimeKind::run;
-  std::map<std::string, int> groups;
+  std::map<std::string, int> gpu_numbers;
   std::vector<double> sigmas;
   // Fraction of the run's time that the host needs to queue the run: the maximum over the nights.
   double queue_share = 0;
@@ -116,7 +116,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     series.identity = *each.record;
     series.identity.round = 1;  // all rounds are pooled
     logs.logs.push_back(std::log(seconds));
-    logs.gpus.push_back(groups.emplace(each.gpu, static_cast<int>(groups.size())).first->second);
+    logs.gpus.push_back(gpu_numbers.emplace(each.gpu, static_cast<int>(gpu_numbers.size())).first->second);
     sigmas.push_back(median_of(each.sigmas));
     queue_share = std::max(queue_share, each.record->queue_seconds / each.record->seconds_median);
   }
@@ -132,7 +132,7 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
   logs.model_variance = squared(scatter.fraction) + squared(scatter.seconds / seconds) +
                         squared(median_to_mean_error * median_of(std::move(sigmas))) / samples;
-  logs.group_variance = squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
+  logs.gpu_variance = squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
   return series.nights.size() > 1;
 }
 
@@ -286,10 +286,10 @@ std::vector<std::string> trend_sentences(const Trend& trend) {
                   &after = trend.nights[series.nights[step.at]];
       found.emplace_back(
           series.nights[step.at], std::fabs(step.log),
-          fmt::format("{}: {} since {}, {}{}", name(series), percent_text(step.log, step.low, step.high),
-                      after.name, commit_text(before, after),
-                      library_text(series, step.at - 1, step.at) +
-                          other_changes(before, after, step.is_other_group)));
+          fmt::format(
+              "{}: {} since {}, {}{}", name(series), percent_text(step.log, step.low, step.high), after.name,
+              commit_text(before, after),
+              library_text(series, step.at - 1, step.at) + other_changes(before, after, step.is_other_gpu)));
     }
     if (!change.is_drift) continue;
     const Night &first = trend.nights[series.nights.front()], &last = trend.nights[series.nights.back()];

@@ -46,7 +46,7 @@ io::Status judge(const Evidence& evidence) {
   return io::Status::failed;
 }
 
-double shown_ratio(double ratio) {
+double infinite_if_overflowed(double ratio) {
   return ratio >= std::numeric_limits<double>::max() ? HUGE_VAL : ratio;
 }
 
@@ -65,7 +65,7 @@ std::string finding_text(const Evidence& evidence) {
   if (evidence.convergence == Convergence::diverged) text += "the iteration diverged; ";
   if (!evidence.flaw.empty()) return text + evidence.flaw;
   if (!std::isfinite(evidence.ratio)) return text + "the answer or its operands hold NaN or Inf";
-  return text + fmt::format("residual ratio {:.3g}, tolerance {:g}", shown_ratio(evidence.ratio),
+  return text + fmt::format("residual ratio {:.3g}, tolerance {:g}", infinite_if_overflowed(evidence.ratio),
                             evidence.tolerance);
 }
 

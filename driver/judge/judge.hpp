@@ -46,7 +46,7 @@ const char* pivot_name(Problem problem);
 io::Status judge(const Evidence& evidence);
 
 /// Returns the ratio for texts: infinity if it overflowed, which is recorded as the largest double.
-double shown_ratio(double ratio);
+double infinite_if_overflowed(double ratio);
 
 /// Returns the message for an answer's record: the reason why the answer does not pass, a note on getrf's
 /// zero pivot, or an empty text.

@@ -34,8 +34,10 @@ class Exclusions {
   /// matches one of `patterns`.
   struct Condition {
     std::string name;
-    std::set<std::string> values;       ///< in canonical form, in which equal numbers have equal texts
-    std::vector<std::string> patterns;  ///< comparisons and globs; for methods also plain names
+    std::set<std::string> values;  ///< in canonical form, in which equal numbers have equal texts
+    /// Comparisons and globs. Also plain names of methods, because a method matches with and without its
+    /// problem's name: "gesv/cusolver" or "cusolver".
+    std::vector<std::string> patterns;
   };
   std::vector<std::vector<Condition>> all_;  ///< conditions per mapping
   /// Name → value → mappings.

@@ -39,7 +39,7 @@ struct Trial : io::TrialSettings {
 /// Calls `function` with each matrix of a trial that is stored in the run directory. If A and B are the same,
 /// calls it once.
 template <class AnyTrial, class Function>
-void for_stored(AnyTrial& trial, Function&& function) {
+void for_each_stored_matrix(AnyTrial& trial, Function&& function) {
   if (trial.matrix.store) function(trial.matrix);
   if (trial.matrix_b && trial.matrix_b->store && trial.matrix_b->digest != trial.matrix.digest)
     function(*trial.matrix_b);

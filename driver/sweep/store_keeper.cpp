@@ -15,7 +15,8 @@ StoreKeeper::StoreKeeper(io::MatrixStore store, double limit, const std::vector<
   // Removes the partial files of killed writers.
   store_.tidy();
   for (const Trial& trial : open)
-    for_stored(trial, [&](const MatrixRequest& request) { ++files_[request.digest].open_trials; });
+    for_each_stored_matrix(trial,
+                           [&](const MatrixRequest& request) { ++files_[request.digest].open_trials; });
   for (const auto& [digest, bytes] : store_.inventory()) {
     StoredFile& file = files_[digest];
     set_bytes(file, static_cast<double>(bytes));
@@ -71,9 +72,9 @@ void StoreKeeper::admit(MatrixRequest& request, const Trial& trial) {
 
 void StoreKeeper::admit(Trial& trial) {
   const Trial original = trial;
-  for_stored(trial, [&](MatrixRequest& request) { admit(request, original); });
+  for_each_stored_matrix(trial, [&](MatrixRequest& request) { admit(request, original); });
   if (trial.matrix_b && trial.matrix_b->digest == trial.matrix.digest)
-    trial.matrix_b->store = trial.matrix.store;  // for_stored visits equal matrices once
+    trial.matrix_b->store = trial.matrix.store;  // for_each_stored_matrix visits equal matrices once
 }
 
 void StoreKeeper::settle(const std::string& digest, StoredFile& file) {
@@ -112,7 +113,7 @@ void StoreKeeper::release(const MatrixRequest& request, bool done) {
 }
 
 void StoreKeeper::release(const Trial& trial, bool done) {
-  for_stored(trial, [&](const MatrixRequest& request) { release(request, done); });
+  for_each_stored_matrix(trial, [&](const MatrixRequest& request) { release(request, done); });
 }
 
 double store_limit_of(const std::string& option, const io::Plan& plan, const std::filesystem::path& matrices,

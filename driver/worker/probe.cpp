@@ -25,7 +25,7 @@ void probe_typed(Context& context) {
   spec.rows = 61;  // more than a warp, and not a multiple of a thread block's size
   spec.cols = 67;
   spec.seed = 20260729;  // arbitrary
-  const HostMatrix<T> expected = generate<T>(spec, 1);
+  const HostMatrix<T> expected = generate<T>(spec, /*threads=*/1);
   const std::size_t bytes = expected.data.size() * sizeof(T);
   const HostMatrix<T> generated = generate_on<T>(context, spec);
 

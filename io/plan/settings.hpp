@@ -73,7 +73,7 @@ struct Condition {
   const char* heading;       ///< the heading of its column in tables
   Text Record::*column;      ///< the record's column; empty in records of older versions
   const char* default_name;  ///< the condition of older records
-  std::function<const char*(const TrialSettings&)> word;
+  std::function<const char*(const TrialSettings&)> word;  ///< returns the trial's condition, e.g. "cold"
   bool separates_tasks = true;  ///< false: methods with different values of the condition compete
 };
 

@@ -15,7 +15,7 @@ namespace gaussweep::io {
 namespace {
 
 using Cells = std::vector<DataCell>;
-using EachCells = std::function<void(const Cells&)>;
+using TakeRow = std::function<void(const Cells&)>;  // a callback that gets the cells of one row
 
 template <class Columns>
 std::vector<DataColumn> names_of(const Columns& columns) {
@@ -24,7 +24,7 @@ std::vector<DataColumn> names_of(const Columns& columns) {
   return names;
 }
 
-// Not inlined: GCC 12 would assume a text column in rows that have none, and warn that it is uninitialised.
+// Not inlined, because GCC 12 would then warn of an uninitialised text in rows that have no text column.
 template <class Columns, class Row>
 [[gnu::noinline]] void append_cells(const Columns& columns, const Row& row, Cells& cells) {
   for (const auto& column : columns) {
@@ -43,7 +43,7 @@ template <class Columns, class Row>
 /// Makes a table. @param each a function that calls its argument with each row
 template <class Columns, class Each>
 DataTable table_of(const std::string& name, const Columns& columns, Each each) {
-  return {name, names_of(columns), [&columns, each](const EachCells& take_row) {
+  return {name, names_of(columns), [&columns, each](const TakeRow& take_row) {
             Cells cells;
             each([&](const auto& row) {
               cells.clear();
@@ -84,7 +84,7 @@ DataTable record_table(const std::vector<Record>& records) {
     table.columns.push_back({"parameter_" + name, ""});
   }
   table.each_row = [&records, parameters, column_index,
-                    width = table.columns.size()](const EachCells& take_row) {
+                    width = table.columns.size()](const TakeRow& take_row) {
     Cells cells;
     std::int64_t trial = 0;
     for (const Record& record : records) {

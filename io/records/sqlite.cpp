@@ -31,7 +31,10 @@ void write_sqlite(const std::filesystem::path& path, const Results&, const std::
 namespace {
 
 /// Views for the most frequent questions (docs/formats.md). In `best`, methods compete if their records agree
-/// in all columns after PARTITION BY. {conditions} is replaced by further such columns, e.g. `cache`.
+/// in all columns after PARTITION BY. For gemm these include matrix_parameters, because matrix_digest
+/// identifies A only. {conditions} is replaced by further such columns, e.g. `cache`.
+///
+/// In `failures`, expected = 0 means that the plan did not expect the status.
 constexpr const char* view_template = R"(
 CREATE INDEX samples_of_trial ON samples(trial);
 CREATE INDEX stages_of_trial ON stages(trial);

@@ -1,4 +1,5 @@
-// Parses and runs cases of the search for lost digits; see cases.hpp.
+// Parses and runs cases of a random search for matrices on which a method loses digits that LAPACK keeps; see
+// cases.hpp.
 #include "tests/verdicts/cases.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// The ratio of an answer that is not finite or not complete. As a score: LAPACK has a valid answer.
+/// The ratio of an answer that is not finite or not complete. As a score it means that the method has no
+/// valid answer although LAPACK has one.
 constexpr double invalid_score = 1e300;
 
 double number_of(const std::string& key, const std::string& text) {
@@ -39,20 +41,20 @@ std::uint64_t integer_of(const std::string& key, const std::string& text) {
 
 const Structure& structure_of(const std::string& name) {
   std::string names;
-  for (const Structure& one : structures()) {
-    if (one.name == name) return one;
-    names += std::string(names.empty() ? "" : ", ") + one.name;
+  for (const Structure& structure : structures()) {
+    if (structure.name == name) return structure;
+    names += std::string(names.empty() ? "" : ", ") + structure.name;
   }
   throw std::invalid_argument("no structure '" + name + "'; allowed: " + names);
 }
 
-Parameters parameters_of(const Case& one, const Method& method) {
+Parameters parameters_of(const Case& a_case, const Method& method) {
   Parameters parameters = testing_help::defaults(method);
-  for (const auto& [name, text] : one.parameters) {
+  for (const auto& [name, text] : a_case.parameters) {
     const auto found = std::find_if(method.parameters.begin(), method.parameters.end(),
                                     [&n = name](const Parameter& p) { return p.name == n; });
     if (found == method.parameters.end())
-      throw std::invalid_argument(one.method + " has no parameter '" + name + "'");
+      throw std::invalid_argument(a_case.method + " has no parameter '" + name + "'");
     if (std::holds_alternative<std::string>(found->default_value)) {
       parameters.set(name, text);
     } else if (std::holds_alternative<double>(found->default_value)) {
@@ -76,28 +78,29 @@ HostMatrix<T> rounded(const HostMatrix<double>& a) {
 }
 
 template <class T>
-Inputs<T> inputs_of(const Case& one, const Method& method) {
-  const Structure& structure = structure_of(one.structure);
+Inputs<T> inputs_of(const Case& a_case, const Method& method) {
+  const Structure& structure = structure_of(a_case.structure);
   const bool product = method.problem->second == SecondOperand::matrix;
-  Numbers numbers(one.seed, one.numbers);
-  HostMatrix<double> a = structure.make(numbers, one.n);
-  for (const std::uint64_t number : one.mutations) mutate(a, number, is_spd(method));
-  const HostMatrix<double> b = product ? structure.make(numbers, one.n) : HostMatrix<double>();
-  for (const std::string& name : numbers.unused())
-    throw std::invalid_argument("the structure " + one.structure + " has no number '" + name + "'");
+  StructureParameters structure_parameters(a_case.seed, a_case.structure_parameters);
+  HostMatrix<double> a = structure.make(structure_parameters, a_case.n);
+  for (const std::uint64_t number : a_case.mutations) mutate(a, number, is_spd(method));
+  const HostMatrix<double> b =
+      product ? structure.make(structure_parameters, a_case.n) : HostMatrix<double>();
+  for (const std::string& name : structure_parameters.unused())
+    throw std::invalid_argument("the structure " + a_case.structure + " has no parameter '" + name + "'");
   Inputs<T> inputs;
-  inputs.shape = {one.n, one.n, one.n, one.nrhs, one.uplo};
+  inputs.shape = {a_case.n, a_case.n, a_case.n, a_case.nrhs, a_case.uplo};
   inputs.a = rounded<T>(a);
   if (product) inputs.b = rounded<T>(b);
   if (testing_help::needs(method, Need::triangular)) {
-    for (std::int64_t j = 0; j < one.n; ++j) {
-      for (std::int64_t i = 0; i < one.n; ++i) {
-        if (one.uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
+    for (std::int64_t j = 0; j < a_case.n; ++j) {
+      for (std::int64_t i = 0; i < a_case.n; ++i) {
+        if (a_case.uplo == Uplo::lower ? i < j : i > j) inputs.a(i, j) = 0;
       }
     }
   }
   if (testing_help::has_right_hand_sides(method.problem)) {
-    System<T> system = make_system(inputs.a, one.nrhs, one.seed + 1, 1);
+    System<T> system = make_system(inputs.a, a_case.nrhs, a_case.seed + 1, 1);
     inputs.x_true = std::move(system.x_true);
     inputs.b = std::move(system.b);
   }
@@ -109,8 +112,8 @@ bool is_finite(const HostMatrix<T>& a) {
   return std::all_of(a.data.begin(), a.data.end(), [](T value) { return std::isfinite(value); });
 }
 
-/// Returns true if the matrix with scaled columns, and with `scales_rows` also with scaled rows, is singular
-/// to working precision.
+/// Scales the columns of the matrix (if `scales_rows`, first its rows) so that each one's largest element
+/// is 1. Returns true if the result is singular to working precision.
 template <class T>
 bool is_singular(const HostMatrix<T>& a, bool scales_rows) {
   HostMatrix<double> scaled(a.rows, a.cols);
@@ -132,9 +135,10 @@ bool is_singular(const HostMatrix<T>& a, bool scales_rows) {
   return !(condition <= 0.1 / static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// Returns the ratio up to which rounding alone explains a difference to LAPACK. A Cholesky factor of LAPACK
-/// has an error of up to (n + 1) u |L| |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd
-/// ed., theorem 10.3), which it reaches for n = 2 (StableMethods.LapacksCholeskyReachesItsBound).
+/// Returns the residual ratio (in units of n u) up to which a method loses no digits, even if LAPACK's ratio
+/// is smaller, because rounding alone can cause it. A Cholesky factor of LAPACK has an error of up to (n + 1)
+/// u |L| |L^T| (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., theorem 10.3), which it
+/// reaches for n = 2 (StableMethods.LapacksCholeskyReachesItsBound).
 double ratio_of_rounding(const Method& method, std::int64_t n) {
   return method.problem == Problem::named("potrf") ? 1 + 1 / static_cast<double>(n) : 1;
 }
@@ -179,55 +183,56 @@ Inputs<T> neighbour_of(const Inputs<T>& inputs, std::uint64_t number) {
 
 }  // namespace
 
-std::string line_of(const Case& one) {
-  std::string text = one.method + (one.single ? " float" : " double") + " n=" + std::to_string(one.n);
-  if (one.nrhs != 1) text += " nrhs=" + std::to_string(one.nrhs);
-  if (one.uplo == Uplo::upper) text += " uplo=upper";
-  text += " structure=" + one.structure;
-  for (const auto& [name, value] : one.numbers) text += " " + name + "=" + shortest(value);
-  text += " seed=" + std::to_string(one.seed);
-  for (std::size_t k = 0; k < one.mutations.size(); ++k)
-    text += (k == 0 ? " mutate=" : ",") + std::to_string(one.mutations[k]);
-  for (const auto& [name, value] : one.parameters) text += " with." + name + "=" + value;
+std::string line_of(const Case& a_case) {
+  std::string text =
+      a_case.method + (a_case.single ? " float" : " double") + " n=" + std::to_string(a_case.n);
+  if (a_case.nrhs != 1) text += " nrhs=" + std::to_string(a_case.nrhs);
+  if (a_case.uplo == Uplo::upper) text += " uplo=upper";
+  text += " structure=" + a_case.structure;
+  for (const auto& [name, value] : a_case.structure_parameters) text += " " + name + "=" + shortest(value);
+  text += " seed=" + std::to_string(a_case.seed);
+  for (std::size_t k = 0; k < a_case.mutations.size(); ++k)
+    text += (k == 0 ? " mutate=" : ",") + std::to_string(a_case.mutations[k]);
+  for (const auto& [name, value] : a_case.parameters) text += " with." + name + "=" + value;
   return text;
 }
 
 Case parse_case(const std::string& line) {
   std::istringstream words(line);
-  Case one;
+  Case a_case;
   std::string precision, word;
-  words >> one.method >> precision;
+  words >> a_case.method >> precision;
   if (precision != "float" && precision != "double")
     throw std::invalid_argument("'" + precision + "' is no precision; allowed: float, double");
-  one.single = precision == "float";
+  a_case.single = precision == "float";
   while (words >> word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos)
       throw std::invalid_argument("'" + word + "' cannot be read; allowed: name=value");
     const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
     if (key == "n" || key == "nrhs") {
-      (key == "n" ? one.n : one.nrhs) = static_cast<std::int64_t>(integer_of(key, value));
+      (key == "n" ? a_case.n : a_case.nrhs) = static_cast<std::int64_t>(integer_of(key, value));
     } else if (key == "seed") {
-      one.seed = integer_of(key, value);
+      a_case.seed = integer_of(key, value);
     } else if (key == "uplo") {
       const auto uplo = from_string<Uplo>(value);
       if (!uplo) throw std::invalid_argument("uplo: '" + value + "'; allowed: lower, upper");
-      one.uplo = *uplo;
+      a_case.uplo = *uplo;
     } else if (key == "structure") {
-      one.structure = value;
+      a_case.structure = value;
     } else if (key == "mutate") {
-      std::istringstream numbers(value);
-      for (std::string number; std::getline(numbers, number, ',');)
-        one.mutations.push_back(integer_of(key, number));
+      std::istringstream mutations(value);
+      for (std::string number; std::getline(mutations, number, ',');)
+        a_case.mutations.push_back(integer_of(key, number));
     } else if (key.rfind("with.", 0) == 0) {
-      one.parameters[key.substr(5)] = value;
+      a_case.parameters[key.substr(5)] = value;
     } else {
-      one.numbers[key] = number_of(key, value);
+      a_case.structure_parameters[key] = number_of(key, value);
     }
   }
-  structure_of(one.structure);
-  if (one.n < 1 || one.nrhs < 1) throw std::invalid_argument("n and nrhs must be at least 1");
-  return one;
+  structure_of(a_case.structure);
+  if (a_case.n < 1 || a_case.nrhs < 1) throw std::invalid_argument("n and nrhs must be at least 1");
+  return a_case;
 }
 
 Runner::Runner(Backend backend)
@@ -237,22 +242,23 @@ Runner::Runner(Backend backend)
       on_device_(*device_) {}
 Runner::~Runner() = default;
 
-bool Runner::runs(const Method& method) const {
+bool Runner::can_run(const Method& method) const {
+  // On an emulated device, methods that only the host has count too.
   const bool is_gpu = device_->backend() == Backend::cuda;
   return method.runs_on(device_->backend()) ? !is_gpu || method.capability <= device_->info().capability
                                             : !is_gpu && method.runs_on(Backend::host);
 }
 
 template <class T>
-Loss Runner::run_typed(const Case& one, const Method& method) {
-  const Parameters parameters = parameters_of(one, method);
+Loss Runner::run_typed(const Case& a_case, const Method& method) {
+  const Parameters parameters = parameters_of(a_case, method);
   Loss loss;
-  const Shape shape{one.n, one.n, one.n, one.nrhs, one.uplo};
-  if (one.nrhs > method.max_nrhs || (method.accepts != nullptr && !method.accepts(shape, parameters))) {
+  const Shape shape{a_case.n, a_case.n, a_case.n, a_case.nrhs, a_case.uplo};
+  if (a_case.nrhs > method.max_nrhs || (method.accepts != nullptr && !method.accepts(shape, parameters))) {
     loss.reason = "the method does not take this shape";
     return loss;
   }
-  const Inputs<T> inputs = inputs_of<T>(one, method);
+  const Inputs<T> inputs = inputs_of<T>(a_case, method);
   if (!is_finite(inputs.a) || !is_finite(inputs.b)) {
     loss.reason = "the matrix overflows";
     return loss;
@@ -295,28 +301,28 @@ Loss Runner::run_typed(const Case& one, const Method& method) {
                    std::to_string(lapack_failures) + ")";
     if (failures <= 3 * lapack_failures) return loss;
   }
-  loss.score = loss.ratio / std::max(ratio_of_rounding(method, one.n), 3 * loss.lapack_ratio);
+  loss.score = loss.ratio / std::max(ratio_of_rounding(method, a_case.n), 3 * loss.lapack_ratio);
   return loss;
 }
 
-const Method& Runner::method_of(const Case& one) const {
-  const std::size_t slash = one.method.find('/');
-  const auto problem = from_string<Problem>(one.method.substr(0, slash));
+const Method& Runner::method_of(const Case& a_case) const {
+  const std::size_t slash = a_case.method.find('/');
+  const auto problem = from_string<Problem>(a_case.method.substr(0, slash));
   const Method* const method = problem && slash != std::string::npos
-                                   ? registry_.find(*problem, one.method.substr(slash + 1))
+                                   ? registry_.find(*problem, a_case.method.substr(slash + 1))
                                    : nullptr;
-  if (method == nullptr) throw std::invalid_argument("no method '" + one.method + "'");
+  if (method == nullptr) throw std::invalid_argument("no method '" + a_case.method + "'");
   return *method;
 }
 
-Loss Runner::run(const Case& one) {
-  const Method& method = method_of(one);
-  if (!runs(method))
-    throw std::invalid_argument(one.method + " does not run on " +
+Loss Runner::run(const Case& a_case) {
+  const Method& method = method_of(a_case);
+  if (!can_run(method))
+    throw std::invalid_argument(a_case.method + " does not run on " +
                                 std::string(to_string(device_->backend())));
-  if (!method.has(one.single ? Precision::float32 : Precision::float64))
-    throw std::invalid_argument(one.method + " is not in " + (one.single ? "float" : "double"));
-  return one.single ? run_typed<float>(one, method) : run_typed<double>(one, method);
+  if (!method.has(a_case.single ? Precision::float32 : Precision::float64))
+    throw std::invalid_argument(a_case.method + " is not in " + (a_case.single ? "float" : "double"));
+  return a_case.single ? run_typed<float>(a_case, method) : run_typed<double>(a_case, method);
 }
 
 }  // namespace gaussweep::verdicts

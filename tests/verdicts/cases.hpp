@@ -1,6 +1,6 @@
 #pragma once
 /// Cases of the search for lost digits (search.cpp): a case is a method, sizes, and a matrix given by a
-/// structure, numbers and mutations.
+/// structure, its parameters, a seed and mutations.
 
 #include <map>
 #include <string>
@@ -18,13 +18,13 @@ struct Case {
   Uplo uplo = Uplo::lower;
   std::string structure;
   std::uint64_t seed = 1;
-  std::map<std::string, double> numbers;          ///< numbers of the structure that replace random ones
-  std::map<std::string, std::string> parameters;  ///< of the method; others have their defaults
-  std::vector<std::uint64_t> mutations;           ///< arguments of mutate(), applied in this order
+  std::map<std::string, double> structure_parameters;  ///< those that are not drawn at random
+  std::map<std::string, std::string> parameters;       ///< of the method; others have their defaults
+  std::vector<std::uint64_t> mutations;                ///< arguments of mutate(), applied in this order
 };
 
 /// Returns "potrf/batched double n=16 structure=kernel s=4 lambda=1e-10 seed=1 mutate=3,17 with.moduli=19".
-std::string line_of(const Case& one);
+std::string line_of(const Case& a_case);
 /// @throws std::invalid_argument with what is wrong and what is allowed
 Case parse_case(const std::string& line);
 
@@ -56,16 +56,16 @@ class Runner {
   explicit Runner(Backend backend);
   ~Runner();
   /// Returns true if the method runs on the device. With backend emulated, methods of the host count too.
-  bool runs(const Method& method) const;
+  bool can_run(const Method& method) const;
   /// @throws std::invalid_argument if there is no such method
   const Method& method_of(const Case& one) const;
-  /// @throws std::invalid_argument for a method, structure, number or parameter that does not exist
-  Loss run(const Case& one);
+  /// @throws std::invalid_argument for a method, a structure, or a parameter of them that does not exist
+  Loss run(const Case& a_case);
   const Registry& registry() const { return registry_; }
 
  private:
   template <class T>
-  Loss run_typed(const Case& one, const Method& method);
+  Loss run_typed(const Case& a_case, const Method& method);
 
   Registry registry_ = builtin_registry();
   std::unique_ptr<Device> host_, device_;

@@ -207,7 +207,7 @@ int replay(const Options& options) {
     try {
       const Case one = parse_case(line);
       ++cases;
-      if (!runner.runs(runner.method_of(one))) {
+      if (!runner.can_run(runner.method_of(one))) {
         ++skipped;
         continue;
       }
@@ -232,7 +232,7 @@ int search(const Options& options) {
   std::vector<const Method*> methods;
   for (const Method& method : search.runner().registry().all()) {
     const bool is_chosen = options.method.empty() ? is_searched(method) : method.id() == options.method;
-    if (is_chosen && search.runner().runs(method)) methods.push_back(&method);
+    if (is_chosen && search.runner().can_run(method)) methods.push_back(&method);
   }
   if (methods.empty()) usage(fmt::format("no method '{}' on {}", options.method, to_string(options.backend)));
   constexpr double climb_above = 0.05, report_seconds = 30;

@@ -1,6 +1,6 @@
 #pragma once
 /// Families of matrices ("structures") on which fast methods have lost digits. A structure, a seed and a few
-/// numbers determine a matrix.
+/// parameters (numbers) determine a matrix.
 
 #include <map>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace gaussweep::verdicts {
 
-/// The numbers that define a structure. Numbers that the caller does not give are drawn at random; a given
-/// number does not change the others.
-class Numbers {
+/// The parameters of a structure, which are numbers with names. Parameters that the caller does not give are
+/// drawn at random; a given parameter does not change the others.
+class StructureParameters {
  public:
-  Numbers(std::uint64_t seed, std::map<std::string, double> given)
+  StructureParameters(std::uint64_t seed, std::map<std::string, double> given)
       : random(seed, 0), given_(std::move(given)) {}
   double real(const std::string& name, double low, double high) {
     return taken(name, random.between(low, high));
@@ -25,7 +25,7 @@ class Numbers {
   std::int64_t integer(const std::string& name, std::int64_t low, std::int64_t high) {
     return static_cast<std::int64_t>(taken(name, static_cast<double>(random.integer(low, high))));
   }
-  /// Returns the names of given numbers that the structure did not use.
+  /// Returns the names of given parameters that the structure did not use.
   std::vector<std::string> unused() const;
 
   Random random;
@@ -38,7 +38,7 @@ class Numbers {
 struct Structure {
   const char* name;
   bool definite;  ///< symmetric positive definite in exact arithmetic
-  HostMatrix<double> (*make)(Numbers& numbers, std::int64_t n);
+  HostMatrix<double> (*make)(StructureParameters& parameters, std::int64_t n);
 };
 
 const std::vector<Structure>& structures();

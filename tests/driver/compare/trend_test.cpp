@@ -202,7 +202,7 @@ TEST(ChangePoints, AChangeOfTheGpuIsNotAStep) {
   series.gpus[15] = 0;  // now the same GPU measured on both sides of the step
   const SeriesChange change = changes_of(series, 1e-4, 0.01);
   ASSERT_EQ(change.steps.size(), 1U);
-  EXPECT_FALSE(change.steps[0].is_other_group);
+  EXPECT_FALSE(change.steps[0].is_other_gpu);
 }
 
 TEST(Trend, TimesWithOtherThreadsAreAnotherSeries) {

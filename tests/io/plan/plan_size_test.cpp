@@ -43,10 +43,12 @@ TEST_F(PlanSize, FindsARepeatedKeyAmongMany) {
 TEST_F(PlanSize, ReportsTheFirstOfManyMistakes) {
   const std::string keys = failure(repeated(60000, "k", ": 1\n"));
   EXPECT_THAT(keys, StartsWith("p.yaml:1:1: "));
+  // The check stops after 1000 mistakes and lists 20 of them.
   EXPECT_THAT(keys, EndsWith("\nand at least 980 more"));
   const std::string entries =
       failure("sweep:\n" + repeated(20000, "  - {problem: gesv, method: all, n: -", "}\n"));
   EXPECT_THAT(entries, EndsWith("\nand at least 980 more"));
+  // The only mistake follows 20000 valid entries (the parser does not check the names of problems).
   EXPECT_THAT(failure("sweep: [" + repeated(20000, "{problem: ", ", method: all}, ") + "1]"),
               HasSubstr("an entry of sweep is a value"));
 }
