@@ -220,7 +220,7 @@
         if (best === null) return;
         const [s, i] = best, format = words[plot.unit], hover = s.t && plot.told[s.t[i]];
         const range = s.lo && s.lo[i] !== null && s.hi[i] > s.lo[i] ? ` (${format(s.lo[i])} to ${format(s.hi[i])})` : "";
-        tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i] * unit).includes("e") ? +(s.x[i] * unit).toPrecision(6) : +s.x[i].toPrecision(6)}`,
+        tip.textContent = [s.l, plot.names ? plot.names[s.x[i]] : `${plot.x} = ${number(s.x[i] * unit).includes("e") ? +(s.x[i] * unit).toPrecision(6) : +s.x[i].toPrecision(Number.isInteger(s.x[i]) ? 6 : 3)}`,
           `${format(s.y[i])}${range}`, hover, s.h ? UNPASSED[s.h[i]] : ""].filter(Boolean).join("\n");
         tip.style.setProperty("--m", s.c === null ? "var(--fg)" : `var(--c${s.c})`);
         const x = u.valToPos(s.x[i], "x"), y = u.valToPos(s.y[i], "y");

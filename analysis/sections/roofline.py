@@ -49,7 +49,8 @@ def roofline(page, results):
         f"{AT_LARGEST}: operations per second over operations per byte of least traffic. The roof is"
         " the device's measured copy bandwidth and GEMM rate. A point above it used a lower precision internally,"
         " skipped zeros, or kept its operands in a cache; or another program slowed down the measurement of the roof."
-        " Methods on the CPU have a fraction if the CPU's peaks were measured. Several seeds or repetitions give one point, from their median time."
+        " Methods on the CPU have a fraction if the CPU's peaks were measured. Several seeds or repetitions give one"
+        " point, from their median time."
     )
     on_gpu = largest["backend"] == "cuda"
     page.plots(_figures(largest[on_gpu] if on_gpu.any() else largest, trials))
