@@ -35,6 +35,9 @@ ChosenMethod choose_method(const Registry& registry, const MethodQuery& query) {
                                    query.option, allowed));
   }
   if (method == nullptr) method = registry.find(problem, query.name);
+  for (const Method& row : registry.all()) {  // a method of another problem is refused below, with the reason
+    if (method == nullptr && row.variant == query.name) method = &row;
+  }
   if (method == nullptr) {
     throw UsageError(fmt::format("{} {}: there is no such method; {}{}", query.option, query.name,
                                  io::nearest_hint(query.name, names), allowed));
