@@ -188,7 +188,8 @@ int run_solve(SolveOptions& options, const Commands& commands) {
   }
   MethodQuery query{{problem}, options.method, requested, precision, device ? device->info().capability : 0};
   if (is_inverse_by_default)
-    query.wrong_problem_reason = "without --rhs, --rhs-dataset and --problem, solve computes the inverse (geinv)";
+    query.wrong_problem_reason =
+        "without --rhs, --rhs-dataset and --problem, solve computes the inverse (geinv)";
   const ChosenMethod chosen = choose_method(registry, query);
   if (chosen.backend != Backend::cuda) device = make_worker_device(chosen.backend);
   return precision == Precision::float32 ? solve_typed<float>(options, chosen, *device)
