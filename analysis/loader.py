@@ -201,7 +201,12 @@ def load(arguments, only=None, as_recorded=False):
         except DAMAGED as error:
             merge = f"gaussweep merge {shlex.quote(str(path))} -o FILE.h5"
             advice = f"report reads no journals; {merge} makes a results file of it"
-            warnings.append(f"{path} was left out: {advice if _is_journal(path) else _error_text(error)}")
+            if not _is_journal(path):
+                advice = _error_text(error)
+                if (path.parent / "journal.jsonl").is_file():
+                    run = shlex.quote(str(path.parent))
+                    advice += f"; gaussweep merge {run} -o {shlex.quote(str(path))} --force makes it from the journal"
+            warnings.append(f"{path} was left out: {advice}")
             continue
         warnings += remarks
         _rename_ambiguous_hosts(frames, cpu_of)

@@ -220,6 +220,8 @@ class RobustTest(unittest.TestCase):
         data[chunk.byte_offset : chunk.byte_offset + chunk.size] = os.urandom(chunk.size)
         path.write_bytes(data)
         self.refuse(path, "damaged.h5 was left out", "an't")  # HDF5's message starts with "can't"
+        (self.base / "journal.jsonl").touch()
+        self.refuse(path, f"gaussweep merge {self.base} -o {path} --force")
 
     def test_a_table_that_claims_more_than_it_holds(self):
         path = fixture.Night().write(self.base / "endless.h5")
