@@ -18,6 +18,7 @@ MOST_LINES = 8  # lines per figure; if there are more, those of the largest size
 
 
 def several_gpus(page, results):
+    # The records with an answer, right or wrong. Their status selects or marks them below.
     rows = results.take_answered([*COMPARED, *TASK, "gpu_count"])
     rows = rows.assign(gpus=gpu_counts(rows))
     one = best(rows[(rows["gpus"] == 1) & (rows["status"] == "pass")], TASK)
@@ -25,7 +26,8 @@ def several_gpus(page, results):
     # One row per row of `several`: the trial on one GPU with which it is compared.
     base = several[TASK].merge(one, on=TASK, how="left").set_index(several.index)
     speedup, low, high = gain(base, several)
-    both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, doubt=verdict_rank(several))
+    # `rank` is 0 if the answer passed, and larger the farther it was from passing; its points are then hollow.
+    both = several.assign(method_one=base["method"], speedup=speedup, low=low, high=high, rank=verdict_rank(several))
     both = both.dropna(subset=["method_one"])
     if not len(both):
         return
@@ -36,7 +38,7 @@ def several_gpus(page, results):
     page.begin("gpus", "Several GPUs")
     page.add(
         "Compared with the fastest method on one GPU for the same matrix. Bars: the interval from the quartiles of both"
-        " times. Without marks: the number of GPUs, which would be the speedup if they shared the work perfectly."
+        " times. The line without marks is the number of GPUs: the speedup if they shared the work perfectly."
     )
     page.plots(_figures(both))
     page.table(
@@ -75,9 +77,9 @@ def _figures(both):
                     np.r_[1, part["speedup"]],
                     np.r_[1, part["low"]],
                     np.r_[1, part["high"]],
-                    np.r_[0, part["doubt"]],
-                    of=method,
-                    ends=RATIO_INTERVAL,
+                    np.r_[0, part["rank"]],
+                    of=method,  # selects the colour
+                    ends=RATIO_INTERVAL,  # explains the ends of the error bars
                 )
             )
         left = max(0, len(series) - MOST_LINES)
@@ -90,6 +92,6 @@ def _figures(both):
             [*series[-MOST_LINES:], Series("number of GPUs", counts, counts, marker=False, plain=True)],
             xlog=False,
             note=f"{left} lines of smaller sizes are only in the table." if left else "",
-            basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU over that on the"
-            f" GPUs shown, of {sampled(group)}.",
+            basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU divided by the median"
+            f" time of the line's method on this number of GPUs, of {sampled(group)}.",
         )

@@ -226,13 +226,15 @@ std::string symmetry_text(const InspectedMatrix& matrix) {
   if (!facts.is_symmetric)
     return fmt::format("no, elements differ by up to {:.2g} of the largest", facts.asymmetry);
   if (!matrix.conditioning) return "yes";
+  // Empty if the condition number is so large that rounding errors may decide (max_decided_condition).
   const std::optional<bool> is_definite = satisfies(matrix, Need::spd, Uplo::lower);
   if (is_definite) return *is_definite ? "yes, positive definite" : "yes, not positive definite";
   return fmt::format("yes, its Cholesky factorisation {} in double",
                      matrix.conditioning->is_definite ? "succeeds" : "fails");
 }
 
-/// Returns a norm for JSON. The largest double stands for all norms that are not less.
+/// Returns a norm for JSON. A norm beyond the range of double has been stored as the largest double
+/// (WideNumber::value); it becomes infinity.
 nlohmann::ordered_json norm_json(double norm) {
   return number_json(norm < std::numeric_limits<double>::max() ? norm : HUGE_VAL);
 }

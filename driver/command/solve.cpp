@@ -111,6 +111,8 @@ void check_needs(const SolveOptions& options, const Method& method, Inputs<T>& i
   Uplo& uplo = inputs.shape.uplo;
   if (options.uplo.empty() && inspected.facts.is_triangular()) uplo = inspected.facts.triangle();
   const std::vector<std::string> unmet = unmet_needs(inspected, method, uplo, precision_of<T>, options.file);
+  // The first sentence is then about the ignored elements: the need for a triangular or symmetric A is the
+  // first one of such problems.
   if (ignores_elements(inspected.facts, method.problem, uplo)) throw UsageError(unmet.at(0));
   for (const std::string& need : unmet) spdlog::warn("{}", one_line_printable(need));
 }
@@ -181,7 +183,8 @@ int run_solve(SolveOptions& options, const Commands& commands) {
   const Backend requested = choose_backend(options.backend, device);
   Registry registry = commands.registry;
   if (!options.libraries.empty()) {
-    // A child process loads the libraries first, because a bad library may crash the process.
+    // add_libraries loads each library in a child process first, because a bad library may crash it.
+    // load_libraries then loads the libraries into this process.
     Registry checked = registry;
     add_libraries(checked, options.libraries);
     load_libraries(registry, libraries_of(checked));
@@ -209,10 +212,12 @@ void add_solve_command(CLI::App& app, Commands& commands) {
       "Path of the right-hand sides in --rhs, else in A's file [b, else the only matrix or vector]");
   sub->add_option("--problem", options->problem, "What to compute [gesv with right-hand sides, else geinv]");
   sub->add_option("--method", options->method,
-                  "An id of gaussweep methods, or a variant [the vendor's library]");
+                  "A method as `gaussweep methods` lists it (gesv/recursive), or its part after the slash "
+                  "[the vendor's library]");
   add_library_option(*sub, options->libraries);
   refuse_empty(*sub->add_option("--uplo", options->uplo,
-                                "The triangle that a problem reads: lower, upper [A's own, else lower]"));
+                                "The triangle of A that is read: lower, upper [the nonzero one if A is "
+                                "triangular, else lower]"));
   sub->add_flag("--condition", options->condition,
                 fmt::format("Estimate the condition of A of any order (without: up to {})", max_factored));
   sub->add_option("--precision", options->precision, "float or double")->capture_default_str();

@@ -32,8 +32,9 @@ struct ModelFacts {
   double scatter = io::Record::unknown;
 };
 
-/// A task (one problem on one matrix) that passed on both models, and its times. They are of one method, or
-/// of the fastest method of each model. A group has the records of one trial on one model.
+/// A task (one problem on one matrix) that passed on both models, and its times. Both times are of the same
+/// method, or each time is of the fastest method on its model (ModelRow::method). A group has the records of
+/// one trial on one model.
 struct ModelCell {
   const Group *base = nullptr, *now = nullptr;
   Estimate speedup;                        ///< of the new model over the base model
@@ -73,14 +74,17 @@ struct ModelComparison {
 std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
 /// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead of
-/// models. Models are compared if the last set and the others have no model in common. A single set is
-/// compared by model if it has several models, and each trial once per model.
+/// models. Models are compared if the last set and the others have no model in common; the base is then all
+/// models of the others. A single set is compared by model if it has several models and no trial and round
+/// occur in two of its runs on the same model (repeats_trials). The base is then one model, as with
+/// `is_requested`.
 /// @param is_requested true if the user asks for a comparison of models; the base is then the model with the
 /// lowest compute capability, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only
 std::set<std::string> base_models(const std::vector<io::Results>& sets, bool is_requested);
 
-/// Pools the sets, drops repeated executions, and returns one grid per model.
+/// Pools the sets and returns one grid per model. If several sets contain the same execution of a trial, for
+/// example because one set was merged from others, it counts once.
 /// @param all receives the records of the grids, and must outlive them
 std::vector<VerdictGrid> model_grids(std::vector<io::Results> sets, io::Results& all);
 

@@ -13,7 +13,7 @@ namespace gaussweep::io {
 
 /// Calls `read()` in a child process and returns its result. The child sends the result with
 /// `put(ChildOutput&, result)`, and this process receives it with `get(Child&)`.
-/// @pre no MPI rank, no CUDA
+/// @pre this process, which forks, is no MPI rank and does not use CUDA
 /// @param seconds time limit
 /// @param before, after texts around the error message of a failed child: `before` names the file, `after`
 /// the expected format

@@ -12,7 +12,8 @@
 
 namespace gaussweep::testing_help {
 
-/// Forwards all calls to another device.
+/// Forwards all calls to another device. `waits` counts the calls that made the host wait for it;
+/// `watched_memory` returns the allocations of an emulated device with their red zones.
 class ForwardingDevice : public Device {
  public:
   explicit ForwardingDevice(std::unique_ptr<Device> device) : device_(std::move(device)) {}

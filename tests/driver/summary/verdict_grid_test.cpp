@@ -85,6 +85,7 @@ TEST(VerdictGrid, ColdAndWarmCachesHaveRowsOfTheirOwn) {
   std::map<std::string, std::string> winners;
   for (const VerdictRow& row : grids[0].rows)
     winners[row.details] = row.cells.begin()->second.winner->first().method;
+  // Warm caches are the default, which is not named.
   EXPECT_EQ(winners, (std::map<std::string, std::string>{{"cache cold", "b"}, {"", "a"}}));
 }
 
@@ -97,7 +98,7 @@ TEST(VerdictGrid, OverlappingQuartilesAreATie) {
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("2 s  tie\n"));
   EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("uncontested")));
   EXPECT_TRUE(std::isnan(cell.limit_fraction)) << "the device is unknown";
-  EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));
+  EXPECT_THAT(verdict_text(grids, {}), Not(HasSubstr("compute")));  // no limit is named (Bound::compute)
 }
 
 TEST(VerdictGrid, MarksSoleMethodUncontestedAndHasNoWinnerWhenNothingPasses) {
@@ -116,7 +117,7 @@ TEST(VerdictGrid, MarksSoleMethodUncontestedAndHasNoWinnerWhenNothingPasses) {
   EXPECT_THAT(text, HasSubstr("of 2 methods"));
 }
 
-TEST(VerdictGrid, IsEmptyForTrialsThatNoGpuRan) {
+TEST(VerdictGrid, TrialsWithoutADeviceGetNoGridOfTheirOwn) {
   std::vector<Record> records = {example_record("a", 64, {1}), example_record("b", 64, {})};
   records[1].status = "skipped";
   records[1].gpu_name.clear();
@@ -124,10 +125,10 @@ TEST(VerdictGrid, IsEmptyForTrialsThatNoGpuRan) {
   EXPECT_EQ(verdict_grids(records, {h200()}, {}).size(), 1U);
 }
 
-TEST(VerdictGrid, FractionOfTheLimitIsThatOfPeakOfThePooledGroup) {
+TEST(VerdictGrid, LimitFractionEqualsPeakShareOfPooledRecords) {
   std::vector<Record> records = {on_cpu(example_record("lapack", 64, {4e-4}), "node1"),
                                  on_cpu(example_record("lapack", 64, {1e-4}), "node1 (4 threads)")};
-  records.push_back(records.back());
+  records.push_back(records.back());  // the median of the times is now 1e-4 s, which memory bounds
   std::vector<io::DeviceRow> devices;
   for (Record& r : records) {
     io::DeviceRow& row = devices.emplace_back(h200());
@@ -196,7 +197,7 @@ TEST(VerdictGrid, EachGpuCompetesWithTheCpuOfItsMachine) {
   EXPECT_THAT(verdict_text(grids, {}), HasSubstr("NVIDIA H200 (9.0), with methods on Xeon\n"));
 }
 
-TEST(VerdictGrid, UsesCpusOfOtherMachinesIfItsOwnRanNone) {
+TEST(VerdictGrid, GpuCompetesWithOtherMachinesCpusIfItsMachineHasNoCpuTrials) {
   const std::vector<Record> records = {example_record("cusolver", 64, {2}),
                                        on_cpu(example_record("lapack", 64, {1}), "node3")};
   const auto grids = verdict_grids(records, {}, {machine("node3", "EPYC")});
@@ -210,7 +211,7 @@ TEST(VerdictGrid, OneGpuAndSeveralCompete) {
   for (Record& r : records) r.problem_flops = 120e12, r.problem_bytes = 1;
   records[0].gpu_count = "1";
   records[1].gpu_count = "2";
-  const auto grids = verdict_grids(records, {h200()}, {}, "recursive");
+  const auto grids = verdict_grids(records, {h200()}, {}, /*baseline=*/"recursive");
   const VerdictCell& cell = only_cell(grids);
   EXPECT_DOUBLE_EQ(cell.lead, 2);
   EXPECT_DOUBLE_EQ(cell.speedup, 2);
