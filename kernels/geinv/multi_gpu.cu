@@ -83,7 +83,7 @@ class DistributedInverse {
         blocks_(blocks),
         solve_(panels_, parts),
         panel_elements_(lu::leading_dimension(blocks.n) * blocks.width),
-        workspace_bytes_(lu::in_place_bytes(blocks.n, sizeof(T))),
+        workspace_bytes_(lu::in_place_bytes(blocks.n, sizeof(T))),  // for RecursiveLu on a panel
         info_(info) {
     for (OperandPart<T>& part : parts) {
       workspaces_.push_back(
@@ -163,7 +163,7 @@ class DistributedInverse {
     device.fill(own_panel.info, 0, sizeof(int));
     Workspace workspace(workspaces_[owner], workspace_bytes_);
     lu::RecursiveLu<T> factors(context, own_panel.a, own_panel.ld, own_panel.rows, own_panel.pivots,
-                               own_panel.info, workspace, /*copied=*/false);
+                               own_panel.info, workspace, /*copied=*/false);  // in place
     factors.factor_columns(own_panel.columns);
     device.copy(own_panel.source_rows, factors.row_order(own_panel.columns),
                 static_cast<std::size_t>(own_panel.rows) * sizeof(int));

@@ -5,8 +5,8 @@
 /// a singular matrix also causes, the method solves as gesv/cusolver does: cuSOLVER's own fallback reports no
 /// info. Workspace: n pivots and cuSOLVER's buffers, which VendorHandles (the library handles of a Context)
 /// owns, because only cuSOLVER on a GPU can report their sizes. The first run of a size (the warm-up)
-/// allocates them. Context::report has the number of iterations, and the convergence `converged`, or none
-/// after the fallback.
+/// allocates them. After success, Context::report has the number of iterations and the convergence
+/// `converged`. After the fallback it has 0 iterations and Convergence::none.
 ///
 /// Error: NVIDIA documents no bound. With tf32, bfloat16 or half cuSOLVER may stop early: at n = 300 with
 /// tf32, the residual of a system with uniform random elements in double was 6e-6.

@@ -169,6 +169,7 @@ class GmresSolver {
     simt::launch(context_, clear_maxima, dim3(1), dim3(max_rhs_per_group), 0, iteration_measurements_,
                  static_cast<int>(nrhs_));
     if constexpr (Factors::symmetric) {
+      // mirrored(): the stored triangle has been copied to the other one, so that A is a full matrix.
       if (nrhs_ == 1 && !factors_.mirrored()) {
         const auto tiles = static_cast<unsigned>(triangle_tile_count(n_));
         simt::launch(context_, multiply_triangle<T, YElement>, dim3(tiles, tiles), dim3(block_threads), 0,

@@ -4,7 +4,8 @@
 ///
 /// F. Fuhrmann, TU Wien 2017, section 4.3.2 (limitations), describes this without an implementation. The
 /// row-cyclic methods need this preparation, because they treat a zero element as already eliminated. They
-/// still fail if a leading minor of a stripe (the rows of one block) is 0.
+/// still fail if a leading minor (the determinant of the first k rows and columns) of a stripe is 0. A stripe
+/// has the rows that one thread block eliminates.
 
 #include <cmath>
 #include <cstdint>

@@ -9,8 +9,9 @@
 
 namespace gaussweep::GAUSSWEEP_BACKEND::small {
 
-/// The arrays that receive the row exchanges: n row indices per system, counted from 0. One of the pointers
-/// is null.
+/// The arrays that receive the row exchanges as n row indices per system. `pivots` has exchanges as in LAPACK
+/// (rows k and pivots[k] in step k), but counted from 0; `order` has a permutation. One of the pointers is
+/// null.
 struct PivotOutput {
   int* pivots;  ///< LAPACK's pivots
   int* order;   ///< the index in A of the pivot row of each step
@@ -27,7 +28,7 @@ __global__ void __launch_bounds__(Split::threads)
   ThreadRow<T, Split> rows(shared_of[index.in_block], index.thread);
   T* const matrix = inside ? a + index.system * n * n : nullptr;
   rows.load({matrix, /*ld=*/n, n});
-  rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);
+  rows.load_rhs(/*b=*/nullptr, n, n, /*count=*/0);  // no right-hand sides: their registers become 0
   const int system_info = rows.factor();
   rows.store({matrix, /*ld=*/n, n});
   if (output.pivots != nullptr) {
@@ -38,7 +39,8 @@ __global__ void __launch_bounds__(Split::threads)
   if (inside && index.thread == 0) info[index.system] = system_info;
 }
 
-/// Factors one system per block in panels. @tparam Split a PanelSplit of panel_tiles.cuh
+/// Factors one system per block in panels. @tparam Split a PanelSplit of panel_tiles.cuh: the split of a
+/// matrix among a block's threads
 template <class T, class Split>
 __global__ void __launch_bounds__(Split::threads, Split::blocks)
     factor_panels(int n, T* a, PivotOutput output, int* info) {
@@ -60,6 +62,7 @@ template <class T>
 void factor(Context& context, Operands<T>& op, PivotOutput output, const Parameters& parameters) {
   const Shape& shape = op.shape;
   context.stage("factor");
+  // max_rows_order: the largest n at which rows in registers are faster than panels.
   if (batched::uses_panels(shape.n, parameters, batched::max_rows_order(sizeof(T)))) {
     return panels::with_work_split<T, /*Symmetric=*/false>(context, shape, [&](auto split) {
       using Split = decltype(split);
@@ -67,6 +70,7 @@ void factor(Context& context, Operands<T>& op, PivotOutput output, const Paramet
                    Split::threads_of(shape.n), 0, static_cast<int>(shape.n), op.a.data, output, op.info);
     });
   }
+  // Columns of B per thread: at least 1, although there are no right-hand sides.
   with_work_split<T, /*Columns=*/1, /*Symmetric=*/false>(shape.n, [&](auto split) {
     using Split = decltype(split);
     simt::launch(context, factor_rows<T, Split>, blocks_for<Split>(shape.batch), dim3(Split::threads), 0,

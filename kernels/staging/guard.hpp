@@ -2,9 +2,12 @@
 /// Guards, which reveal methods that do not compute their whole answer in every run, and digests, which
 /// compare answers without downloading them.
 ///
-/// In every second run, part of A is negated. The correct answer then has the same bits except for known
-/// signs. An answer left from the previous run is therefore wrong. Elements that a method must not read are
-/// set to NaN.
+/// In every second run, all elements of A change sign. If A is positive definite, only elements with odd i +
+/// j do, because D A D with D = diag(1, -1, 1, ...) is still definite (ProblemRow::negated). Negation does
+/// not affect rounding, so the correct answer has the same bits except for the signs of known elements. An
+/// answer left from the previous run is therefore wrong.
+///
+/// Elements that a method must not read are set to NaN.
 
 #include <cstdint>
 
