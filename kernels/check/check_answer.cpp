@@ -115,8 +115,8 @@ std::vector<Findings> check_systems(const Method& method, const Inputs<T>& input
   const auto count = static_cast<std::int64_t>(systems.size());
   std::vector<Findings> findings(systems.size());
   const Extent a = method.problem->a(shape.single()), x = method.problem->x(shape.single());
-  // Verifying one small system takes 2 to 7 microseconds. One helper thread pays off for every 20
-  // microseconds of work.
+  // Verifying one small system takes 2 to 7 microseconds. Each helper thread of the pool (in addition to this
+  // thread) pays off if it has 20 microseconds of work.
   const double system_microseconds = 3 + 1e-3 * static_cast<double>(a.rows * a.cols * x.cols);
   const double helpers =
       std::min(system_microseconds * static_cast<double>(count) / 20, static_cast<double>(count) - 1);

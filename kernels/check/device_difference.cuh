@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(difference_threads)
     copy_to_shared<width>(y, i, j, second);
     __syncthreads();
     for (int k = t; k < difference_elements; k += difference_threads) {
+      // The differences replace the elements in shared memory.
       const int index = k / height * pitch + k % height;
       const PairDifference difference = pair_difference(first[index], second[index], exponent);
       first[index] = difference.scaled;

@@ -80,7 +80,7 @@ __device__ __forceinline__ double reduction_term(const Lines<T>& lines, Reductio
 template <class T>
 __global__ void __launch_bounds__(line_threads)
     lines_kernel(Lines<T> lines, Reduction reduction, double* out) {
-  __shared__ double loaded[lines_per_block][line_chunk + 1];
+  __shared__ double loaded[lines_per_block][line_chunk + 1];  // padded against bank conflicts
   const DeviceOperand<T>& m = lines.matrix;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * lines_per_block;
   const bool are_columns = lines.are_columns();
@@ -90,6 +90,7 @@ __global__ void __launch_bounds__(line_threads)
   double result = 0;
   for (std::int64_t begin = 0; begin < length; begin += line_chunk) {
     for (int k = t; k < lines_per_block * line_chunk; k += line_threads) {
+      // Neighbouring threads load along a line if it is contiguous in memory, else across the lines.
       const int line = contiguous ? k / line_chunk : k % lines_per_block;
       const int index = contiguous ? k % line_chunk : k / lines_per_block;
       loaded[line][index] = reduction_term(lines, reduction, first + line, begin + index);
@@ -116,10 +117,11 @@ template <class T>
 __global__ void not_finite_kernel(DeviceOperand<T> m, unsigned long long* first_index) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool column_major = m.row_stride == 1;
-  const std::int64_t line = column_major ? m.rows : m.cols;
+  const std::int64_t line_length = column_major ? m.rows : m.cols;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
-    const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
+    const std::int64_t i = column_major ? k % line_length : k / line_length,
+                       j = column_major ? k / line_length : k % line_length;
     if (!is_used(m, i, j)) continue;
     const double value = m.data[i * m.row_stride + j * m.col_stride];
     if (value - value != 0)  // NaN or Inf
@@ -133,11 +135,12 @@ template <class T>
 __global__ void largest_kernel(DeviceOperand<T> m, unsigned long long* largest) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   const bool column_major = m.row_stride == 1;
-  const std::int64_t line = column_major ? m.rows : m.cols;
+  const std::int64_t line_length = column_major ? m.rows : m.cols;
   unsigned long long thread_max = 0;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < m.rows * m.cols;
        k += step) {
-    const std::int64_t i = column_major ? k % line : k / line, j = column_major ? k / line : k % line;
+    const std::int64_t i = column_major ? k % line_length : k / line_length,
+                       j = column_major ? k / line_length : k % line_length;
     const double magnitude = fabs(element(m, i, j));
     unsigned long long bits = 0;
     memcpy(&bits, &magnitude, sizeof bits);

@@ -169,6 +169,7 @@ class DeviceReductions final : public Reductions<T> {
     });
     const std::vector<unsigned long long> counters_on_host = downloaded(counters_data, /*count=*/2);
     const unsigned long long largest_bits = counters_on_host[0], undecided_count = counters_on_host[1];
+    // The host sums each undecided element exactly, which takes operands.terms() terms.
     if (static_cast<double>(undecided_count) >
         allowance.max_exact_terms / static_cast<double>(operands.terms()))
       return std::numeric_limits<double>::quiet_NaN();
@@ -208,6 +209,7 @@ class DeviceReductions final : public Reductions<T> {
                      Reduction::largest, col_maxima);
       product.largest_of_rows = row_maxima;
       product.largest_of_cols = col_maxima;
+      // One download for the maxima of rows and of columns, which are split afterwards.
       host_row_maxima = r.downloaded(product.largest_of_rows, operands.rows() + operands.cols());
       host_col_maxima.assign(host_row_maxima.begin() + operands.rows(), host_row_maxima.end());
       host_row_maxima.resize(static_cast<std::size_t>(operands.rows()));

@@ -36,13 +36,13 @@ class ExactSum {
     ExactSum positive = *this;
     auto& digits = positive.digits_;
     positive.carry();
-    if (digits.back() < 0) {
+    if (digits.back() < 0) {  // only the last digit can be negative after carry(): the sum is negative
       for (std::int64_t& digit : digits) digit = -digit;
       positive.carry();
     }
     std::size_t top = digits.size() - 1;
     while (top > 0 && digits[top] == 0) --top;
-    double leading = 0;
+    double leading = 0;  // the three highest digits (at least 65 bits), or the whole sum
     const std::size_t last = top < 2 ? 0 : top - 2;
     for (std::size_t k = top + 1; k-- > last;) leading = leading * 0x1p32 + static_cast<double>(digits[k]);
     return WideNumber(leading, 32 * static_cast<std::int64_t>(last) - bias);

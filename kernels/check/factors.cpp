@@ -41,7 +41,7 @@ std::string diagonal_flaw(const HostMatrix<T>& factor) {
   return {};
 }
 
-/// Returns the findings of an answer that fails because of `flaw`.
+/// Returns the findings of an answer that fails because of `flaw`; the ratio exceeds every tolerance.
 Findings flawed(const std::string& flaw) {
   Findings findings = unknown();
   findings.ratio = findings.backward_error = failed_ratio;
@@ -78,7 +78,8 @@ Findings lu_factors(Reductions<T>& reductions, const Method& method, const Input
   // multiplies this error by elements of the other factor.
   const WideNumber a_norm = reductions.one_norm(inputs.a, MatrixPart::all);
   const WideNumber factor_norms = reductions.one_norm(answer.x, MatrixPart::lower) +
-                                  reductions.one_norm(answer.x, MatrixPart::upper) + WideNumber(1);
+                                  reductions.one_norm(answer.x, MatrixPart::upper) +
+                                  WideNumber(1);  // the unit diagonal, which is not stored
   const Scale scale{a_norm, a_norm + WideNumber(smallest_normal<T>) * factor_norms};
   Findings findings = verify_columns(reductions, operands, exchanged, Measure::sum, {scale},
                                      static_cast<double>(n) * unit_roundoff<T>, tolerance);

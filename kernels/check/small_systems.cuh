@@ -207,6 +207,8 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
       const bool on_diagonal = j == lane;
       pivot_is_zero = pivot_is_zero || (on_diagonal && left[j] == T(0));
       const T diagonal = on_diagonal ? left[j] : T(0);
+      // Splits the row of the factors: the upper triangle becomes R, the lower one stays in `left` as L. One
+      // of them gets the unit diagonal.
       right_operand.columns[j * pitch + lane] = j > lane                             ? left[j]
                                                 : on_diagonal && !systems.unit_lower ? T(1)
                                                                                      : diagonal;
@@ -290,6 +292,8 @@ __device__ double ratio_of_small(const BatchToVerify<T>& systems, std::int64_t s
       if (kind == RatioKind::product) difference[g] *= difference[g];
       if (is_cholesky && j < lane) row_sum += difference[g];
     }
+    // Lane l gets the sum of column j0 + l % group; the `group` lanes with the indices of these columns keep
+    // it.
     const double column_sum = sum_of_column<LanesPerSystem>(difference);
     if (lane / group == j0 / group) column_residual = column_sum;
   }

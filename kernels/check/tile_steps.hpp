@@ -33,12 +33,14 @@ inline void merge_plain(TileSums& tile, int index, const Lanes& sum) {
 
 constexpr int width = sizeof(Lanes) / sizeof(double), vectors = microtile_rows / width;
 
+/// Computes the products of elements that are split into a high and a low part (split_products in tile.hpp).
+/// The low part of a left element is multiplied by b[3 c + 2], which is high + low of the right element.
 void add_split_products(const double* left, const double* right, int row_groups, int col_groups,
                         TileSums& tile) {
-  for (int q = 0; q < col_groups; ++q) {
-    for (int p = 0; p < row_groups; ++p) {
-      const double* a = left + p * tile_depth * 2 * microtile_rows;
-      const double* b = right + q * tile_depth * 3 * microtile_cols;
+  for (int col_group = 0; col_group < col_groups; ++col_group) {
+    for (int row_group = 0; row_group < row_groups; ++row_group) {
+      const double* a = left + row_group * tile_depth * 2 * microtile_rows;
+      const double* b = right + col_group * tile_depth * 3 * microtile_cols;
       Lanes high[microtile_cols][vectors]{}, low[microtile_cols][vectors]{};
       for (int k = 0; k < tile_depth; ++k, a += 2 * microtile_rows, b += 3 * microtile_cols) {
         for (int vector = 0; vector < vectors; ++vector) {
@@ -52,19 +54,22 @@ void add_split_products(const double* left, const double* right, int row_groups,
       }
       for (int c = 0; c < microtile_cols; ++c) {
         for (int vector = 0; vector < vectors; ++vector)
-          merge_split(tile, (microtile_cols * q + c) * tile_edge + p * microtile_rows + vector * width,
-                      high[c][vector], low[c][vector]);
+          merge_split(
+              tile,
+              (microtile_cols * col_group + c) * tile_edge + row_group * microtile_rows + vector * width,
+              high[c][vector], low[c][vector]);
       }
     }
   }
 }
 
+/// Computes the products of elements whose products are exact in double (plain_products in tile.hpp).
 void add_plain_products(const double* left, const double* right, int row_groups, int col_groups,
                         TileSums& tile) {
-  for (int q = 0; q < col_groups; ++q) {
-    for (int p = 0; p < row_groups; ++p) {
-      const double* a = left + p * tile_depth * microtile_rows;
-      const double* b = right + q * tile_depth * microtile_cols;
+  for (int col_group = 0; col_group < col_groups; ++col_group) {
+    for (int row_group = 0; row_group < row_groups; ++row_group) {
+      const double* a = left + row_group * tile_depth * microtile_rows;
+      const double* b = right + col_group * tile_depth * microtile_cols;
       Lanes sums[microtile_cols][vectors]{};
       for (int k = 0; k < tile_depth; ++k, a += microtile_rows, b += microtile_cols) {
         for (int vector = 0; vector < vectors; ++vector) {
@@ -73,8 +78,10 @@ void add_plain_products(const double* left, const double* right, int row_groups,
       }
       for (int c = 0; c < microtile_cols; ++c) {
         for (int vector = 0; vector < vectors; ++vector)
-          merge_plain(tile, (microtile_cols * q + c) * tile_edge + p * microtile_rows + vector * width,
-                      sums[c][vector]);
+          merge_plain(
+              tile,
+              (microtile_cols * col_group + c) * tile_edge + row_group * microtile_rows + vector * width,
+              sums[c][vector]);
       }
     }
   }

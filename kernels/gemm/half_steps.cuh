@@ -100,7 +100,7 @@ struct MaxExponents {
   /// Returns log2 of element k of D2. If row k of B is zero, D2 makes column k of A so small that it does not
   /// determine the maxima of A's rows. The same holds with A and B exchanged.
   __device__ __forceinline__ int d2_exponent(int k) const {
-    constexpr int exponent_of_zeros = -280;
+    constexpr int exponent_of_zeros = -280;  // far below the exponents of nonzero elements (-126 to 128)
     const int a = a_columns[k] == unset_exponent ? exponent_of_zeros : a_columns[k];
     const int b = b_rows[k] == unset_exponent ? exponent_of_zeros : b_rows[k];
     return (b - a) >> 1;

@@ -50,10 +50,10 @@ class ResidueProducts {
   /// elements are not finite, out of range or of too different magnitudes; k is too large; `count` moduli are
   /// not accurate enough (ProductUse).
   /// @pre `capacity` is for at least `count` moduli
-  int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse output) {
+  int multiply(int count, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse use) {
     if (a.cols > max_inner_size || a.cols == 0 || c.rows == 0 || c.cols == 0) return 0;
     int bits = 0;
-    count = choose_moduli(count, a, b, c, output, bits);
+    count = choose_moduli(count, a, b, c, use, bits);
     if (count == 0) return 0;
     const ModulusTable table = modulus_table(count);
     const std::int64_t m = padded(c.rows), k = padded_k(a.cols);
@@ -71,12 +71,12 @@ class ResidueProducts {
         context_.stage("products");
         auto* const reduced = reinterpret_cast<unsigned char*>(sums_);
         multiply_modulo(context_, table, m, n, k, left_, right_, reduced);
-        store(reduced, m, n, c_block, bits, b_columns.exponents, table, output);
+        store(reduced, m, n, c_block, bits, b_columns.exponents, table, use);
         continue;
       }
 #endif
       multiply_bytes(count, m, n, k);
-      store(sums_, m, n, c_block, bits, b_columns.exponents, table, output);
+      store(sums_, m, n, c_block, bits, b_columns.exponents, table, use);
     }
     return count;
   }
@@ -105,10 +105,10 @@ class ResidueProducts {
   /// reconstructs four rows of one column.
   template <class Sum>
   void store(const Sum* sums, std::int64_t m, std::int64_t n, MatrixView<T> c, int bits,
-             const int* column_exponents, const ModulusTable& table, ProductUse output) {
+             const int* column_exponents, const ModulusTable& table, ProductUse use) {
     context_.stage("reconstruct");
-    const auto kernel = output == ProductUse::product ? reconstruct<T, /*subtract=*/false, Sum>
-                                                      : reconstruct<T, /*subtract=*/true, Sum>;
+    const auto kernel = use == ProductUse::product ? reconstruct<T, /*subtract=*/false, Sum>
+                                                   : reconstruct<T, /*subtract=*/true, Sum>;
     simt::launch(context_, kernel, dim3(blocks_of(m / 4 * c.cols, threads)), dim3(threads), 0, sums, m * n,
                  static_cast<int>(m), c, bits, exponents_, column_exponents, table);
   }
@@ -116,21 +116,20 @@ class ResidueProducts {
   /// Measures the operands and returns the number of moduli: `requested`, or the smallest number that is
   /// accurate enough if `requested` is 0. Returns 0 if residues cannot compute the product or are not
   /// accurate enough. Sets `bits` to the bits of an element of A plus the bits of an element of B.
-  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse output,
+  int choose_moduli(int requested, MatrixView<T> a, MatrixView<T> b, MatrixView<T> c, ProductUse use,
                     int& bits) {
-    constexpr int digits = sizeof(T) == 4 ? 24 : 53;
+    constexpr int digits = sizeof(T) == 4 ? 24 : 53;  // bits of the significand
     rows_ = a.rows;
     bool is_sufficient = false;  // `requested` moduli are accurate enough for any operands
     if (requested != 0) {
       requested = useful_moduli(requested, a.cols);
       bits = std::min(max_joint_bits(requested, a.cols), max_bits);
-      is_sufficient =
-          bits >= 2 * (output == ProductUse::product ? bits_for_any(digits) : bits_for_lu(digits));
+      is_sufficient = bits >= 2 * (use == ProductUse::product ? bits_for_any(digits) : bits_for_lu(digits));
       // The largest sum that the pre-pass can find: k terms of two 7-bit magnitudes. Larger sums need fewer
       // bits.
       const double largest_sum = 127.0 * 127.0 * static_cast<double>(a.cols);
       const double least_bits = bits_verified(digits, a.cols, largest_sum);
-      if (!is_sufficient && (output == ProductUse::subtracted || bits / 2 < least_bits)) return 0;
+      if (!is_sufficient && (use == ProductUse::subtracted || bits / 2 < least_bits)) return 0;
     }
     context_.stage("measure");
     context_.device.fill(exponents_, unset_exponent_byte,
@@ -205,7 +204,7 @@ class ResidueProducts {
     return blocks_of(m, threads / 8) * blocks_of(chunks, 8);
   }
   /// Writes the residues of the rows of A or of the columns of B to `to`, which has `plane` bytes per
-  /// modulus.
+  /// modulus. Each element is first rounded to `bits` bits relative to the scale of its row or column.
   template <OperandSide source>
   void convert(const OperandVectors<T>& from, int bits, std::int64_t padded_count, std::int64_t plane,
                signed char* to, const ModulusTable& table) {
