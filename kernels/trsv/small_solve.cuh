@@ -7,9 +7,11 @@
 /// which subtract its column. Pivots are multiplied by reciprocals, which were computed before: a division
 /// would take most of the time of a step. An unknown then has a relative error of at most 2 u instead of u.
 
+#include <cmath>
 #include <limits>
 
-#include "kernels/trsv/block_chain.cuh"
+#include "kernels/trsv/block_chain_arguments.cuh"
+#include "kernels/trsv/block_chain_exchanges.cuh"
 
 namespace gaussweep::GAUSSWEEP_BACKEND::chain {
 
