@@ -212,7 +212,7 @@ void add_solve_command(CLI::App& app, Commands& commands) {
       "Path of the right-hand sides in --rhs, else in A's file [b, else the only matrix or vector]");
   sub->add_option("--problem", options->problem, "What to compute [gesv with right-hand sides, else geinv]");
   sub->add_option("--method", options->method,
-                  "A method as `gaussweep methods` lists it (gesv/recursive), or its part after the slash "
+                  "A method as `gaussweep methods` lists it, or its part after the slash "
                   "[the vendor's library]");
   add_library_option(*sub, options->libraries);
   refuse_empty(*sub->add_option("--uplo", options->uplo,
