@@ -27,6 +27,7 @@ def measured(rows, statistic="median", over=""):
     if is_single and not words:
         return _samples(rows)
     words += [] if is_single else [f"{statistic} of {_samples(rows)}"]
+    # Makes plurals of all statistics but the outermost: "the median over … of the medians over …".
     words[1:] = [word.replace(" ", "s ", 1) for word in words[1:]]
     return f"the {' of the '.join(words)}" + (f", {_samples(rows)} each" if is_single else "")
 
@@ -48,6 +49,7 @@ def pooled(rows):
     (2, "trials") if repetitions or hosts share a point too."""
     point = "problem precision method device matrix_name operands size config runs_ago".split()
     point = [rows[column] for column in point if column in rows]
+    # A trial has one record per round, so records with the weight 1 / rounds add up to the number of trials.
     trials = int((1 / rows["rounds"]).groupby(point, observed=True).sum().round().max())
     seeds = rows["matrix_seed"].groupby(point, observed=True).nunique().max()
     return trials, "seeds" if trials == seeds else "trials"

@@ -125,16 +125,16 @@ def on_main_matrix(rows):
     known = rows[["problem", "system", "method", "size", "matrix_kind", "status"]].reset_index(drop=True)
     for _, group in known.groupby("problem"):
         while len(group):
-            seen = group.drop_duplicates(["system", "method", "size"])
-            covered = seen["system"].value_counts(sort=False)
-            passed = group[group["status"] == "pass"].drop_duplicates(["system", "method", "size"])
-            passed = passed["system"].value_counts()
-            order = sorted(covered.index, key=lambda s: (-covered[s], -passed.get(s, 0)))
-            trivial = set(seen.loc[seen["matrix_kind"] == "identity", "system"])
+            pairs = group.drop_duplicates(["system", "method", "size"])
+            pairs_of_system = pairs["system"].value_counts(sort=False)
+            passed_pairs = group[group["status"] == "pass"].drop_duplicates(["system", "method", "size"])
+            passed_pairs = passed_pairs["system"].value_counts()
+            order = sorted(pairs_of_system.index, key=lambda s: (-pairs_of_system[s], -passed_pairs.get(s, 0)))
+            trivial = set(pairs.loc[pairs["matrix_kind"] == "identity", "system"])
             system = next((s for s in order if s not in trivial), order[0])
-            has = group[group["system"] == system]
-            is_kept[has.index] = True
-            group = group[~group["method"].isin(has["method"])]
+            of_system = group[group["system"] == system]
+            is_kept[of_system.index] = True
+            group = group[~group["method"].isin(of_system["method"])]
     return rows[is_kept].sort_index(kind="stable")
 
 
@@ -390,7 +390,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
         setting=("setting", "first"), count=("y", "size"), seeds=("seed", "nunique"), threads=("threads", "first"),
         trials=("trial", "nunique"), unsure=("unsure", "max"),
     ).reset_index()  # fmt: skip
-    # Rounds of a trial have equal times (see the loader), so that their range is that of a single trial.
+    # All rounds of a trial have equal times (`rounds.pool_rounds`). Only a point of several trials has a range between
+    # its values; the range of a single trial is that of its samples.
     is_pooled = points["pooled"] = points["most"] > points["least"]
     if y_is_rate:
         points["y"] = points["y"].where(~is_pooled, points["work"] / points["time"])

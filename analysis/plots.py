@@ -12,7 +12,8 @@ import pandas as pd
 from .colours import COUNT
 from .words import counted, number, percent, seconds, text
 
-NEAREST, FARTHEST = 1e-30, 1e30  # limits of logarithmic axes, because residuals of diverging methods reach 1e300
+# Values on a logarithmic axis are moved into this range, because residuals of diverging methods reach 1e300.
+NEAREST, FARTHEST = 1e-30, 1e30
 MOST_DOTS = 4000  # maximum number of points that are drawn per cloud
 # Finds the method in the beginning of a label or of a row's name, which is "method" or "problem/method".
 OF_METHOD = re.compile(r"(?:\w+/)?(\w+)")
@@ -24,7 +25,7 @@ class Series:
     None."""
 
     label: str
-    x: object
+    x: object  # numbers; names if the plot has bars
     y: object
     low: object = None  # the ends of the error bars, or of a `band`
     high: object = None
@@ -77,7 +78,7 @@ class Plot:
                 good &= np.isfinite(x) & (x > 0 if self.xlog else True)
             if self.kind == "dots" and good.sum() > MOST_DOTS:
                 remarks.append(f"not drawn: {counted(good.sum() - MOST_DOTS, 'point')} of {series.label}")
-                # Keeps MOST_DOTS points at even distances in their order.
+                # Keeps MOST_DOTS of the drawable points, evenly distributed over their order in the series.
                 good[
                     np.setdiff1d(
                         np.flatnonzero(good),
@@ -121,8 +122,8 @@ class Plot:
             return bool(self.xlog)
         values = np.unique(np.concatenate([s.x for s in drawn if s.marker] or [s.x for s in drawn]))
         gaps = np.diff(values)
-        steady = len(values) > 2 and values[-1] >= 4 * values[0] and gaps.max() >= 4 * gaps.min()
-        return bool(values[0] > 0 and steady)
+        is_wide = len(values) > 2 and values[-1] >= 4 * values[0] and gaps.max() >= 4 * gaps.min()
+        return bool(values[0] > 0 and is_wide)
 
     def words(self):
         """Returns the function that formats a y value."""
@@ -176,11 +177,13 @@ def _bad(points, rank, name, xlabel):
     """Returns words for the points with one status, such as "crout with blocks 4 at n = 32 and 64 (2 of 6 points)". The
     total counts the points with the named parameters and n. `rank`: the status as an index of UNPASSED."""
     bad = points[points["rank"] == rank]
-    of_bad, of_all = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
-    differ = {k: found for k, found in of_bad.items() if set(found) < set(of_all[k])} if all(bad["setting"]) else {}
-    named = {(k, value) for k, found in differ.items() for value in found}
-    counts = [len(named & {word.partition("=")[::2] for word in words.split()}) for words in points["setting"]]
-    points = points[np.equal(counts, len(differ))]
+    values_of_bad, values_of_all = (_by_parameter(word.split() for word in part["setting"]) for part in (bad, points))
+    # Parameter -> its values, for the parameters of which the bad points have only some of the values.
+    differ = {k: v for k, v in values_of_bad.items() if set(v) < set(values_of_all[k])} if all(bad["setting"]) else {}
+    pairs = {(k, value) for k, found in differ.items() for value in found}
+    matches = [len(pairs & {word.partition("=")[::2] for word in words.split()}) for words in points["setting"]]
+    # Keeps the points that have, for each parameter in `differ`, one of these values.
+    points = points[np.equal(matches, len(differ))]
     words = f"{name} with {_chosen(differ)}" if differ else name
     if xlabel == "n" and not isinstance(bad["x"].iloc[0], str):
         words += f" at n = {_choice([f'{x:g}' for x in sorted(bad['x'].unique())], 'and')}"
@@ -292,7 +295,7 @@ def _chosen(values_of):
 
 
 def _choice(values, last="or"):
-    """Returns "1, 2 or 4"; "1 to 64 (7 values)" for many."""
+    """Returns "1, 2 or 4"; "1 to 64 (7 values)" for more than MOST_VALUES."""
     return (
         _in_words(values, last) if len(values) <= MOST_VALUES else f"{values[0]} to {values[-1]} ({len(values)} values)"
     )

@@ -20,6 +20,7 @@ def joint_codes(columns):
     """Returns an integer per row. Two rows have the same integer if all columns agree."""
     codes = 0
     for column in columns:
+        # Combines the codes as digits of a mixed-radix number, and numbers the results from 0 to prevent an overflow.
         values = pd.factorize(column)[0].astype(np.int64) + 1
         codes = pd.factorize(codes * (values.max(initial=0) + 1) + values)[0]
     return codes
@@ -31,15 +32,15 @@ def pool_rounds(results):
     fastest round. If a trial has several rounds, its runs by other plans count as further rounds. Adds the columns
     `rounds`, the number of a trial's rounds; `pooled`, a number per trial with all its rounds; and `spread`, the
     interquartile range of the record's own samples over their median."""
-    last = _with_pooled_rounds(results.take)
-    runs = results.take("run_id").assign(pooled=last["pooled"])[last["rounds"] > 1]
-    count = (runs.groupby("pooled")["run_id"].nunique() > 1).sum()
+    new_columns = _with_pooled_rounds(results.take)
+    runs_of_trials = results.take("run_id").assign(pooled=new_columns["pooled"])[new_columns["rounds"] > 1]
+    count = (runs_of_trials.groupby("pooled")["run_id"].nunique() > 1).sum()
     if count:
         results.warnings.append(
             f"{counted(count, 'trial')} with several rounds in more than one run: a time is the median over all of its"
             " rounds and runs, and captions count each run as a round"
         )
-    results.table = pd.DataFrame({**dict(results.table.items()), **last}, copy=False)
+    results.table = pd.DataFrame({**dict(results.table.items()), **new_columns}, copy=False)
     if results.earlier is not None:
         earlier = results.earlier
         results.earlier = earlier.assign(**_with_pooled_rounds(lambda names: earlier[names].copy(), is_last=False))
@@ -51,32 +52,41 @@ def _with_pooled_rounds(take, is_last=True):
     times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
     records = take([*SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
-    rounds, trial, changed = pd.Series(1, index=records.index), pd.Series(np.arange(len(records)), records.index), {}
+    rounds, trial, pooled = pd.Series(1, index=records.index), pd.Series(np.arange(len(records)), records.index), {}
     if (records["round"] > 1).any():
         records = records.join(take([*_ONCE_PER_ROUND, "seconds_mean"]))
-        of_run = records.groupby(SAME_IN_ROUNDS, sort=False, dropna=False).ngroup()
-        of_trial = (
-            _of_several_runs(records.join(take(["matrix_digest", "host", "threads"])), of_run) if is_last else of_run
+        trial_of_run = records.groupby(SAME_IN_ROUNDS, sort=False, dropna=False).ngroup()
+        trial_of_runs = (
+            _of_several_runs(records.join(take(["matrix_digest", "host", "threads"])), trial_of_run)
+            if is_last
+            else trial_of_run
         )
-        has_rounds = records["round"].groupby(of_trial).transform("max") > 1
-        trial = of_trial.where(has_rounds, len(records) + trial)
+        has_rounds = records["round"].groupby(trial_of_runs).transform("max") > 1
+        # A record without further rounds is a trial of its own. It gets a number that no trial in `trial_of_runs` has.
+        trial = trial_of_runs.where(has_rounds, len(records) + trial)
         group = records.groupby(trial, sort=False)
-        one_round = pd.Series(joint_codes([of_run, records["round"]]), records.index)
-        rounds = one_round.groupby(trial).transform("nunique")
-        of_rounds = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
-        changed = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
-        changed.update({name: group[name].transform("median") for name in _ONCE_PER_ROUND})
-        changed.update(seconds_mean=group["seconds_mean"].transform("mean"))
-        changed.update(seconds_q1=trial.map(of_rounds.quantile(0.25)), seconds_q3=trial.map(of_rounds.quantile(0.75)))
-        changed = {name: records[name].where(rounds == 1, values) for name, values in changed.items()}
+        round_of_trial = pd.Series(joint_codes([trial_of_run, records["round"]]), records.index)
+        rounds = round_of_trial.groupby(trial).transform("nunique")
+        quartiles_and_medians = pd.concat([records[name].set_axis(trial) for name in times[1:4]]).groupby(level=0)
+        pooled = {name: group[name].transform(name[len("seconds_") :]) for name in times[::2]}  # min, median, max
+        pooled.update({name: group[name].transform("median") for name in _ONCE_PER_ROUND})
+        pooled.update(seconds_mean=group["seconds_mean"].transform("mean"))
+        pooled.update(
+            seconds_q1=trial.map(quartiles_and_medians.quantile(0.25)),
+            seconds_q3=trial.map(quartiles_and_medians.quantile(0.75)),
+        )
+        pooled = {name: records[name].where(rounds == 1, values) for name, values in pooled.items()}
         has_time = (rounds > 1) & (records["seconds_median"] > 0)
-        ratio = (records["seconds_median"] / changed["seconds_median"]).where(has_time, 1)
+        time_over_pooled = (records["seconds_median"] / pooled["seconds_median"]).where(has_time, 1)
         for name in ("gflops", "peak_share"):
-            # The median removes differences in the last bit.
-            changed[name] = (records[name] * ratio).groupby(trial).transform("median").where(has_time, records[name])
+            # A rate is inversely proportional to the time, so it is scaled to the pooled time. All rounds should then
+            # have the same rate; the median removes differences in the last bit.
+            pooled[name] = (
+                (records[name] * time_over_pooled).groupby(trial).transform("median").where(has_time, records[name])
+            )
         # A record without an own time keeps none.
-        changed.update({name: values.where(records[name].notna()) for name, values in changed.items()})
-    return {**changed, "rounds": rounds, "pooled": trial, "spread": spread}
+        pooled.update({name: values.where(records[name].notna()) for name, values in pooled.items()})
+    return {**pooled, "rounds": rounds, "pooled": trial, "spread": spread}
 
 
 def _of_several_runs(records, of_run):

@@ -1,5 +1,6 @@
 """Computes which method is the fastest per problem, size and device, by the rules of `gaussweep summary --best --by
-gpu` (docs/reading.md). tests/mpi/test_verdict.py compares both. A race is the comparison of all methods on one task."""
+gpu` (docs/reading.md). tests/mpi/test_verdict.py compares this module's results with the program's. A race is the
+comparison of all methods on one task."""
 
 import re
 
@@ -34,17 +35,19 @@ SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "cras
 def _identified(records, devices):
     """Adds the columns of TASK and CONFIGURATION that records lack, `worst` (the status as an index of SEVERITY),
     `place` (the record's row number), `gpus`, and the columns of `_limits`."""
-    b = records["matrix_parameters"].where(has_second_matrix(records), "")
+    second_matrix = records["matrix_parameters"].where(has_second_matrix(records), "")
     # A matrix without a digest is identified by its kind, name and parameters.
-    named = records["matrix_digest"].where(
+    digest_or_name = records["matrix_digest"].where(
         records["matrix_digest"] != "",
         records["matrix_kind"] + " " + records["matrix"] + " " + records["matrix_parameters"],
     )
     severity = {status: i for i, status in enumerate(SEVERITY)}
     worst = records["status"].map(severity).fillna(len(SEVERITY))
     conditions = {name: records[name].replace("", usual) for name, usual in CONDITIONS.items()}
-    new = dict(of_b=b, matrix_digest=named, worst=worst, place=records.index, gpus=gpu_counts(records))
-    return records.assign(**new, **conditions, **_limits(records, devices))
+    added = dict(
+        of_b=second_matrix, matrix_digest=digest_or_name, worst=worst, place=records.index, gpus=gpu_counts(records)
+    )
+    return records.assign(**added, **conditions, **_limits(records, devices))
 
 
 def _limits(records, devices):
@@ -73,13 +76,16 @@ def _with_times_of_trials(records):
     if not several.any():
         return records
     configuration = group.ngroup()
-    rows = several & ~_is_repeated(records)
+    is_used = several & ~_is_repeated(records)
     times = ["seconds_q1", "seconds_median", "seconds_q3"]
-    lists = pd.concat([records.loc[rows, name].set_axis(configuration[rows]) for name in times]).groupby(level=0)
-    changed = {name: configuration.map(lists.quantile(p)) for name, p in zip(times[::2], (0.25, 0.75))}
-    changed["seconds_median"] = configuration.map(records.loc[rows, "seconds_median"].groupby(configuration).median())
-    changed = {name: records[name].where(~several, values) for name, values in changed.items()}
-    return records.assign(**changed, pooled=configuration)
+    # Per configuration: the quartiles and medians of all its measurements.
+    lists = pd.concat([records.loc[is_used, name].set_axis(configuration[is_used]) for name in times]).groupby(level=0)
+    new_times = {name: configuration.map(lists.quantile(p)) for name, p in zip(times[::2], (0.25, 0.75))}
+    new_times["seconds_median"] = configuration.map(
+        records.loc[is_used, "seconds_median"].groupby(configuration).median()
+    )
+    new_times = {name: records[name].where(~several, values) for name, values in new_times.items()}
+    return records.assign(**new_times, pooled=configuration)
 
 
 def _is_repeated(records):
@@ -94,7 +100,8 @@ def configurations(rows):
     statuses. `rows`: records as `_identified` returns them."""
     times = ["seconds_q1", "seconds_median", "seconds_q3"]
     rows = rows.assign(**rows[times].mask(_is_repeated(rows)))
-    # The bound of a configuration is that of the record with the median limit; of two, the longer one.
+    # The bound of a configuration is that of the record with the median limit. Of an even number of records it is the
+    # one with the larger of the two middle limits.
     by_limit = rows.sort_values("limit").groupby(CONFIGURATION, sort=False, dropna=False)["limit"]
     rows["bound"] = rows["bound"].where(by_limit.cumcount() == by_limit.transform("count") // 2)
     group = rows.groupby(CONFIGURATION, sort=False, dropna=False)
@@ -170,6 +177,7 @@ def _race(rows, baseline):
     """Returns one race as a dict. `rows`: the task's configurations, as dicts; `baseline`: the method with which the
     winner is compared, by default the vendor's."""
     # Emulated kernels compete only if nothing else ran, because their times cannot be compared with others.
+    # `worst` is above 0 if a trial ran.
     rows = [row for row in rows if row["backend"] != "emulated" and row["worst"] > 0] or rows
     first = rows[0]
     tried = {f"{row['method']} {row['backend']}" for row in rows if row["worst"] > 0}
@@ -262,7 +270,7 @@ def grids(results, baseline=""):
 
 
 def _joined(frames):
-    """Joins the frames and sorts their rows by the first record of each."""
+    """Joins the frames and sorts their rows by the index: the row number of a race's first record."""
     frame = pd.concat([frame for frame in frames if len(frame)] or frames[:1])
     return frame.sort_index(kind="stable").reset_index(drop=True) if len(frame) else frame
 

@@ -69,7 +69,8 @@ def changes(results):
 
 def _trials(records):
     """Returns one row per trial. Rounds of a trial are separate records, of which `gaussweep compare` names only one.
-    The row has the worst statuses of the rounds, as those of compare. The rounds' times are equal (see the loader)."""
+    The row has the worst statuses of the rounds, as those of compare. The rounds' times are equal (see
+    `rounds.pool_rounds`)."""
     severity = {status: i for i, status in enumerate(STATUSES) if status != "skipped"}
     worst = {}
     for name in ("status", "status_before"):
@@ -147,8 +148,10 @@ def since(page, results):
     days = [night["name"] for night in found["nights"]]
     page.begin("since", "Since when")
     page.items([(f"{sentence}.", "") for sentence in found["changes"][:30]])
-    size = {id(s): max(abs(np.log(step["ratio"])) for step in [*s["steps"], s.get("drift")] if step) for s in changed}
-    changed.sort(key=lambda series: -size[id(series)])
+    largest = {
+        id(s): max(abs(np.log(step["ratio"])) for step in [*s["steps"], s.get("drift")] if step) for s in changed
+    }
+    changed.sort(key=lambda series: -largest[id(series)])
     page.plots([_over_nights(series, days) for series in changed[:MOST_DRAWN]])
     if len(changed) > MOST_DRAWN:
         page.add(f"{counted(len(changed) - MOST_DRAWN, 'more trial')} changed; those that changed most are drawn.")
@@ -167,7 +170,8 @@ def _over_nights(series, days):
         ] = f"{100 * (step['ratio'] - 1):+.1f} % since this night"
     if "drift" in series:
         levels = np.exp(np.polyval(np.polyfit(nights, np.log(times), 1), nights))
-    x, y = np.repeat(nights, 2)[1:].astype(float), np.repeat(levels, 2)[:-1]  # a corner at every night
+    # A step function: the level of a night lasts until the next night.
+    x, y = np.repeat(nights, 2)[1:].astype(float), np.repeat(levels, 2)[:-1]
     name = f"{series['problem']}/{series['method']} {series['precision']} n = {series['n']}"
     by = "GPU alone" if series["clock"] == "GPU" else "run"
     return Plot(
@@ -251,7 +255,8 @@ def table(page, results):
 
 
 def _unit(span):
-    """Returns (name, seconds) of the largest unit of which `span`, in seconds, has at least two; else minutes."""
+    """Returns (name, length in seconds) of the largest unit that fits into `span`, in seconds, at least twice; minutes
+    if none does."""
     return next(
         (u, s) for u, s in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)) if span >= 2 * s or s == 60
     )

@@ -74,6 +74,7 @@ def roofline(page, results):
 def _figures(rows, trials):
     """Yields a roofline per precision and group of devices, and a plot of operations per joule if energy was
     measured. `rows`: one per point; `trials`: the records that each of them pools, for captions."""
+    # `frugal`: operations per joule, in GFLOP/J.
     rows = rows.assign(
         intensity=rows["flops"] / rows["bytes"],
         frugal=rows["flops"] / rows["energy_joules"].where(rows["energy_joules"] > 0) / 1e9,

@@ -70,6 +70,7 @@ def _figures(both):
                 f"n = {part['n'].iloc[0]}",
                 *(f"{NAMES.get(c, c)} {value}".lstrip() for c, value in zip(varying, names)),
             ]
+            # Each line begins with a point for one GPU, whose speedup is 1.
             series.append(
                 Series(
                     f"{method}, {', '.join(words)}",

@@ -26,22 +26,23 @@ LANE, STEP = 16, 40  # units: height of a lane, and distance from one lane to th
 
 def intervals(records):
     """Returns one row per phase of a trial: run, host, rank, device, trial, phase, began, ended; seconds since 1970."""
-    ended = pd.to_datetime(records["end_time"], utc=True, errors="coerce")
-    ended = (ended - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
-    ended = ended.to_numpy()
+    end_times = pd.to_datetime(records["end_time"], utc=True, errors="coerce")
+    end_times = (end_times - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(seconds=1)
+    end_times = end_times.to_numpy()
+    # A phase ends when the next one of its trial begins; the last phase ends with the trial.
     starts = records[[f"{phase}_began" for phase in PHASES]].to_numpy(float)
     order = np.argsort(starts, axis=1, kind="stable")  # unknown starts last
     began = np.take_along_axis(starts, order, axis=1)
     is_known = np.isfinite(began)
     trials = np.flatnonzero(is_known.any(axis=1))
     last = is_known[trials].sum(axis=1) - 1
-    latest = began[trials, last]
+    last_began = began[trials, last]
     ends = np.full_like(began, np.nan)
     ends[:, :-1] = began[:, 1:]
-    ends[trials, last] = np.maximum(ended[trials], latest)
+    ends[trials, last] = np.maximum(end_times[trials], last_began)
     # Leaves out trials whose recorded end is before the begin of their last phase: an older version recorded them, or
     # the clock was changed. The tolerance is for `end_time`, which is rounded to microseconds.
-    is_known[trials[~(ended[trials] >= latest - 1e-5)]] = False
+    is_known[trials[~(end_times[trials] >= last_began - 1e-5)]] = False
     trial, position = np.nonzero(is_known)
     trial_rows = records[["run_id", "host", "rank", "gpu_name"]].iloc[trial]
     return pd.DataFrame(
@@ -178,7 +179,7 @@ def _as_drawn(group):
 
 def _row(lane):
     """Returns a device's row of the table."""
-    idle = {kind: part for (kind, busy), part in lane.share.items() if not busy}
+    other = {kind: part for (kind, busy), part in lane.share.items() if not busy}
     return {
         "device": lane.title,
         "trials": lane.trials,
@@ -186,7 +187,9 @@ def _row(lane):
         "busy": sum(part for (_, busy), part in lane.share.items() if busy),
         **{phase: lane.share.get((phase, True), 0.0) for phase in COLOURS},
         "otherwise": ", ".join(
-            f"{kind} {percent(part)}" for kind, part in sorted(idle.items(), key=lambda item: -item[1]) if part >= 0.005
+            f"{kind} {percent(part)}"
+            for kind, part in sorted(other.items(), key=lambda item: -item[1])
+            if part >= 0.005
         ),
     }
 
@@ -208,13 +211,15 @@ def _add(lane, rows, first, span):
     low, high = begin.astype(int), np.minimum(end.astype(int), BINS - 1)
     for i in range(len(COLOURS) + 1):
         is_colour = kind == i
-        b, e, at, to = begin[is_colour], end[is_colour], low[is_colour], high[is_colour]
-        # Adds the time in the bin in which a phase begins, in the bin in which it ends, and 1 per bin between them.
-        taken = np.bincount(at, np.minimum(e, at + 1) - b, BINS + 1)
-        later = to > at
-        taken += np.bincount(to[later], e[later] - to[later], BINS + 1)
-        whole_ones = np.bincount(at[later] + 1, minlength=BINS + 1) - np.bincount(to[later], minlength=BINS + 1)
-        lane.taken[:, i] += (taken + np.cumsum(whole_ones))[:BINS]
+        start, stop, first_bin, last_bin = begin[is_colour], end[is_colour], low[is_colour], high[is_colour]
+        # A phase adds its time in the bin in which it begins and in the bin in which it ends, and 1 per bin between
+        # them. For these 1s, `steps` has +1 at the first bin between, and -1 at the bin of the end. Its running sum is
+        # the number of phases that cover a whole bin.
+        taken = np.bincount(first_bin, np.minimum(stop, first_bin + 1) - start, BINS + 1)
+        later = last_bin > first_bin
+        taken += np.bincount(last_bin[later], stop[later] - last_bin[later], BINS + 1)
+        steps = np.bincount(first_bin[later] + 1, minlength=BINS + 1) - np.bincount(last_bin[later], minlength=BINS + 1)
+        lane.taken[:, i] += (taken + np.cumsum(steps))[:BINS]
 
 
 def _fill(taken):

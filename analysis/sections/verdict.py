@@ -16,7 +16,8 @@ MOST_SIZES = 7  # columns that fit on a sheet of paper and in a window of 1300 p
 MOST_ALONE = 3  # if the rows with a single size have more distinct sizes, they become cards instead of rows
 MOST_ROWS = 48  # rows after these are folded, because a browser takes seconds to lay out thousands of races
 LEAST_LEAD = 1.05  # two devices of one model may differ by smaller factors, so these say nothing about two models
-ALIKE = 0.4  # rows share a part of the table if at least this fraction of their sizes is common
+# Rows share a part of the table if the Jaccard index of their sets of sizes (common over all sizes) is at least this.
+ALIKE = 0.4
 
 
 def anchor(problem):
@@ -163,15 +164,15 @@ def _tables(found):
 def _show(page, name, rows, races=None):
     """Adds the rows as a table. Rows with a single size become cards (boxes without columns) if they have too many
     distinct sizes for columns."""
-    with_single_size = [row for row in rows if len(row[1]) == 1]
-    single_sizes = {n for _, cells in with_single_size for n in cells}
-    fits_one_column = len(single_sizes) == 1 and with_single_size == rows and len(rows) > MOST_ALONE
+    single_size_rows = [row for row in rows if len(row[1]) == 1]
+    single_sizes = {n for _, cells in single_size_rows for n in cells}
+    fits_one_column = len(single_sizes) == 1 and single_size_rows == rows and len(rows) > MOST_ALONE
     if len(single_sizes) <= MOST_ALONE and not fits_one_column:
-        with_single_size = []
-    page.grid(name, _parts([row for row in rows if row not in with_single_size]), races)
-    if with_single_size:
+        single_size_rows = []
+    page.grid(name, _parts([row for row in rows if row not in single_size_rows]), races)
+    if single_size_rows:
         cards = (
-            f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in with_single_size for n, cell in cells.items()
+            f"<div>{label}, n = {n}<br>{cell}</div>" for label, cells in single_size_rows for n, cell in cells.items()
         )
         page.put(f'<div class="cards">{"".join(cards)}</div>')
 
