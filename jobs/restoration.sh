@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Soriano's six restorations (chapter 6): one image blurred and sharpened, each without noise, with salt and pepper, and
-# with gaussian noise; in addition the same three noises with a motion blur.
+# Repeats Soriano's six restorations (chapter 6 of his thesis, docs/papers.md). One image is blurred or sharpened, each
+# without noise, with salt and pepper noise, and with gaussian noise. Three more cases have the same noises and a motion blur.
 #
 #   jobs/restoration.sh OUT [IMAGE] [OPTION…]
 #
@@ -37,7 +37,7 @@ if [[ -e $out ]]; then
   exit 2
 fi
 
-# name | point-spread function | noise | regularisation parameter lambda; more noise or a stronger blur needs a larger one
+# name | point-spread function | noise | regularisation parameter lambda. More noise or a stronger blur needs a larger lambda.
 cases=(
   "blurred_none          |--psf gaussian --sigma 1.5|none            |1e-6"
   "blurred_salt_pepper   |--psf gaussian --sigma 1.5|salt_pepper:0.05|0.1"

@@ -11,7 +11,8 @@
 # If all packages are installed, the script calls dpkg once and fetches no package list.
 set -euo pipefail
 
-# One line per package: its Debian name, then the probe on systems without dpkg: a command, a header or a Python module.
+# One line per package: its Debian name, then a probe. On systems without dpkg a package counts as installed if its probe, a
+# command, a header or a Python module, exists.
 packages_to_build_and_run=(
   "build-essential     command:g++"
   "cmake               command:cmake"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs one plan on several architectures, each with its own toolchain and build directory, then merges, compares and
-# reports their results.
+# Runs one plan on several architectures (kinds of nodes or GPUs), each with its own toolchain and build directory. Then
+# merges, compares and reports their results.
 #
 #   jobs/slurm/architectures.sh PLAN -o DIR --feature NAME=ENV [--feature …] [--gres TYPE=ENV …] [OPTION…] [-- SBATCH-OPTION…]
 #

@@ -144,8 +144,8 @@ common_options() {
   done
 }
 
-# Exports the output of `submission`, so that jobs can show it. If a script that calls this one has exported its own
-# submission, keeps that.
+# Exports the output of `submission`, so that jobs can show it. Keeps the command that a calling script has exported, because
+# the user gave that one.
 export_submission() { export GAUSSWEEP_SUBMITTED_BY=${GAUSSWEEP_SUBMITTED_BY:-$(submission)}; }
 
 # environment_file NAME: prints the path of an environment file, given a path or the name of a file in jobs/env/.
@@ -226,7 +226,7 @@ check_plan() {
   esac
 }
 
-# make_folder DIR: creates a folder and its parents, and lists them in `made`, the deepest first.
+# make_folder DIR: creates a folder and its parents, and lists the new ones in `made`, the deepest first.
 made=()
 make_folder() {
   local folder=$1
@@ -290,8 +290,8 @@ warn_without_gpus() {
   fi
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. It then sets `refused` if Slurm
-# would refuse the job, or would accept it but could not start it, e.g. because it asks for too many nodes.
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command, and sets `refused` if Slurm
+# would refuse the job or could never start it, e.g. because it asks for too many nodes.
 submit() {
   local -a command=(sbatch --parsable "$@")
   local message
@@ -318,8 +318,9 @@ submit() {
 # slurm_path DIR: prints DIR for --output. It escapes %, because Slurm replaces patterns such as %j.
 slurm_path() { echo "${1//%/%%}"; }
 
-# keep_dry_run CODE ID: called after a called script failed with CODE. If that was a dry run that printed the job ID,
-# the job would be refused: sets `refused` and returns 0, so that the other jobs are shown too. Otherwise returns CODE.
+# keep_dry_run CODE ID: call it after a script that submits a job has failed with CODE. A dry run that printed a job ID failed
+# only because the submission would be refused. Then sets `refused` and returns 0, so that the caller shows its other jobs
+# too. Otherwise returns CODE.
 keep_dry_run() {
   [[ -n ${flag[dry-run]:-} && -n $2 ]] || return "$1"
   refused=$1
@@ -374,8 +375,8 @@ check_submitted() {
 # note_submitted JOBS: records the jobs (numbers separated by commas) for check_submitted.
 note_submitted() { if [[ -z ${flag[dry-run]:-} ]]; then echo "$1" >"$output/logs/submitted"; fi; }
 
-# note_new_sweep PARENT DIR…: says so if --resume or --retry-failed was given, but no DIR has a sweep. PARENT may be misspelled.
-# This is no error, because scripts always give --resume.
+# note_new_sweep PARENT DIR…: prints a note if --resume or --retry-failed was given, but no DIR has a sweep: PARENT may be
+# misspelled. This is no error, because scripts always give --resume.
 note_new_sweep() {
   local parent=$1 directory
   shift

@@ -3,7 +3,8 @@
 # complete. Exit code 5 means that the sweep is not complete.
 
 # save_environment DIR: saves the sweep's environment in DIR/logs/environment-JOB[_TASK]-START.txt, readable by the owner
-# only. START is the number of requeues before this start of the job. The file lists the variables that affect a measurement, except those whose name or value looks like a secret.
+# only. START is the number of requeues before this start of the job. The file lists the variables that affect a
+# measurement, except those whose name or value looks like a secret.
 recorded_variables='PATH|LD_LIBRARY_PATH|LD_PRELOAD|MODULEPATH|LOADEDMODULES|HOSTNAME|LANG|LC_ALL|TMPDIR|(CUDA|NVIDIA|OMP|OPENBLAS|OMPI_MCA|PMIX_MCA|UCX|HDF5|GAUSSWEEP)_[A-Z0-9_a-z]*|SLURM_(JOB|ARRAY|NODE|NNODES|NTASKS|TASKS|CPUS?|GPUS?|MEM|RESTART|CLUSTER|DISTRIBUTION|TRES)[A-Z0-9_]*'
 save_environment() {
   local file=$1/logs/environment-${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_}${SLURM_ARRAY_TASK_ID:-$SLURM_JOB_ID}-${SLURM_RESTART_COUNT:-0}.txt
@@ -57,7 +58,7 @@ launch() {
   if declare -F gaussweep_launch >/dev/null; then
     leniently gaussweep_launch "$ranks" "$@" &
   elif [[ $GAUSSWEEP_LAUNCHER == srun ]]; then
-    # Allow more tasks than CPUs of the step; rank.sh binds them.
+    # --overcommit allows more tasks than the step has CPUs. rank.sh binds the tasks, so Slurm must not.
     srun --ntasks-per-node="$ranks" --ntasks=$((ranks * SLURM_JOB_NUM_NODES)) --overcommit --cpu-bind=none --kill-on-bad-exit=0 \
       "${GAUSSWEEP_LAUNCHER_OPTIONS[@]}" "$@" &
   else
@@ -71,14 +72,15 @@ launch() {
   launched=$!
 }
 
-# Prints the job's number. Slurm gives an array's last task the number of the whole array, so that a task needs both numbers.
+# Prints the number by which Slurm knows this job: ARRAY_TASK for a task of an array. SLURM_JOB_ID alone is ambiguous there,
+# because Slurm gives the array's last task the number of the whole array.
 job_name() {
   if [[ -n ${SLURM_ARRAY_JOB_ID:-} ]]; then echo "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; else echo "$SLURM_JOB_ID"; fi
 }
 
 # Requeues a preempted job and exits. Returns if the job was not preempted or the requeue fails. After a preemption Slurm
-# immediately ends the job's steps, and mpirun with them. It ends the job itself only after the partition's GraceTime. Slurm
-# requeues only jobs that it ends itself, so that a job that ends earlier must requeue itself.
+# immediately ends the job's steps, and mpirun with them. It ends the job script only after the partition's GraceTime. Slurm
+# requeues only jobs that it ends itself. This script ends earlier, because mpirun is gone, so it must requeue the job.
 requeue_if_preempted() {
   local name
   name=$(job_name)
@@ -142,8 +144,8 @@ requeue() {
   exit 5
 }
 
-# Forwards a signal of Slurm to the launcher, as USR1. The traps call this function, because Slurm's signal reaches only this
-# script.
+# Forwards a signal of Slurm to the launcher, as USR1: after this signal gaussweep starts no more trials. The traps call this
+# function, because Slurm's signal reaches only this script.
 forward_signal() {
   interrupted=true
   if [[ -n $launched ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints a short text about a night's results, for mail: missing trials, unexpected failures, trials that became slower or
-# wrong compared with the nights before and since when (`gaussweep trend`), the times of the fastest trials in each night,
-# and the fastest methods.
+# Prints a short text about a night's results, for mail. A night is the run of one day in a nightly series. The text lists
+# missing trials, unexpected failures, and trials that became slower or wrong compared with the nights before. It also has
+# the night of each change (`gaussweep trend`), the times of the fastest trials in each night, and the fastest methods.
 #
 #   jobs/slurm/night.sh [--env FILE] NIGHT [BEFORE [EARLIER…]]
 #
@@ -54,7 +54,8 @@ results_of() {
     echo "$1"
   fi
 }
-# next_step DIR: prints what makes the results file of a directory whose sweep is running or was killed; nothing if it has none.
+# next_step DIR: prints the command that makes the results file of a directory whose sweep is running or was killed. Prints
+# nothing if the directory has no sweep.
 next_step() {
   local journals
   mapfile -t journals < <(compgen -G "$1/journal.jsonl"; compgen -G "$1/*/journal.jsonl")
@@ -65,7 +66,7 @@ next_step() {
 for folder; do
   [[ -e $(results_of "$folder") ]] || fail "there is no $(results_of "$folder")$(next_step "$folder")"
 done
-# The name of a night: the last part of its path that differs between the nights.
+# The name of a night is the last part of its path that is not the same for all nights.
 names=()
 for folder; do
   folder=$(realpath -ms "$folder")
