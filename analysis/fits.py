@@ -38,10 +38,12 @@ def cubic(x, y):
 def reciprocal(blocks, seconds):
     """Fits t = K + c / blocks by least squares, so that 1/(t - K) = blocks / c is a line through zero. Returns None for
     fewer than three numbers of blocks."""
-    s, t = np.asarray(blocks, dtype=float), np.asarray(seconds, dtype=float)
-    if len(np.unique(s)) < 3:
+    count, t = np.asarray(blocks, dtype=float), np.asarray(seconds, dtype=float)
+    if len(np.unique(count)) < 3:
         return None
-    (c, limit), *_ = np.linalg.lstsq(np.column_stack([1 / s, np.ones_like(s)]), t, rcond=None)
+    (c, constant), *_ = np.linalg.lstsq(np.column_stack([1 / count, np.ones_like(count)]), t, rcond=None)
     return Fit(
-        {"K": float(limit), "c": float(c)}, r_squared(t, limit + c / s), lambda v: np.asarray(v, dtype=float) / c
+        {"K": float(constant), "c": float(c)},
+        r_squared(t, constant + c / count),
+        lambda v: np.asarray(v, dtype=float) / c,
     )

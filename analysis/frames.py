@@ -100,6 +100,7 @@ def short_names(devices):
     words = {device: device.removeprefix("NVIDIA ").split() for device in devices}
     if len(words) < 2:
         return {device: device for device in devices}
+    # Removes the first words that all names share, then keeps the fewest words that distinguish the names.
     while len({tuple(w[:1]) for w in words.values()}) == 1 and all(len(w) > 1 for w in words.values()):
         words = {device: w[1:] for device, w in words.items()}
     for count in range(1, max(map(len, words.values()), default=1) + 1):
@@ -239,11 +240,11 @@ def plots_over_size(
     columns = [*DRAWN, "runs_ago", "reference_status", y, low, high]
     rows = rows.loc[is_drawn, [c for c in dict.fromkeys(columns) if c in rows]]
     for words, part, axis in facets(rows):
-        lost = set()
+        undrawn = set()
         if "main" in part and not others:
-            lost = set(part["method"]) - set(part.loc[part["main"], "method"])
+            undrawn = set(part["method"]) - set(part.loc[part["main"], "method"])
             part = part[part["main"]]
-        notes = [f"Not drawn: {', '.join(sorted(lost))}, which ran only at other n."] if lost else []
+        notes = [f"Not drawn: {', '.join(sorted(undrawn))}, which ran only at other n."] if undrawn else []
         series = curves(part, y, low, high, x=axis["x"], others=others, ends=ends, y_is_rate=y_is_rate)
         names = axis.get("names")
         xlabel = "matrix" if names else "n"
@@ -349,6 +350,8 @@ def curves(rows, y, low=None, high=None, x="size", others=False, ends=Series.end
     setting = rows["config"]
     if "main" in rows:
         setting = setting + np.where(is_main, "", rows["size"].map(" n={}".format))
+    # `config` distinguishes configurations that share an x; `setting` is the text about a point in captions. `unsure`
+    # is true if the method whose time is in the point, such as a baseline, did not pass.
     rows = pd.DataFrame(
         {
             "label": label,
@@ -568,6 +571,7 @@ def stage_rows(results, trials=None):
     if not repeated.any():
         return rows
     calls = rows[repeated]
+    # Weights of the mean occupancy: the number of calls of each row with a known occupancy.
     known = calls["calls"].where(calls["occupancy"].notna())
     sums = calls.assign(weight=known, weighted=calls["occupancy"] * known).groupby(["trial", "kernel"], sort=False)
     sums = sums[["calls", "seconds", "share", "weight", "weighted"]].sum(min_count=1)

@@ -6,7 +6,7 @@ import math
 # Exceptions of h5py and NumPy for files that are damaged or come from another program.
 DAMAGED = (OSError, KeyError, ValueError, TypeError, RuntimeError, MemoryError, OverflowError)
 NEWEST_SCHEMA = 1
-BEST_COMPRESSION = 1032  # deflate compresses at most 1032:1
+BEST_COMPRESSION = 1032  # uncompressed over compressed bytes: the limit of deflate, HDF5's usual filter
 
 
 class Foreign(ValueError):

@@ -41,8 +41,8 @@ def name_tasks(records):
 
 
 def _by_value(frame, words):
-    """Returns one text per row. The function `words` maps a frame of distinct rows to their texts; it is called
-    once."""
+    """Returns one text per row. The function `words` maps a frame to the texts of its rows. It is called once, with the
+    distinct rows only, because a million records may have few of them."""
     number_of_row = frame.groupby(list(frame), sort=False, dropna=False).ngroup().to_numpy()
     is_first = ~pd.Series(number_of_row).duplicated().to_numpy()
     texts = np.empty(int(is_first.sum()), dtype=object)

@@ -589,11 +589,13 @@ def _move_earlier_runs(results):
     order = records.assign(start_=results.table["run_start"]).sort_values("start_", kind="stable")
     is_known = (order["key"] != "") & (order["plan_name"] != "") & (order["run_id"] != "")
     order = order[is_known]
-    back = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
-    if not (back > 0).any():
+    # Per record: the number of later runs of its trial.
+    later_runs = order.groupby(TRIAL, sort=False).cumcount(ascending=False)
+    if not (later_runs > 0).any():
         return
-    # A trial that the last set lacks belongs to an earlier run, although no later run repeats it: `runs_ago` becomes 1.
-    runs_ago = back.where((back > 0) | is_in_last_set(order), 1).reindex(records.index).fillna(0)
+    # A trial that the last set of runs lacks belongs to an earlier run, although no later run repeats it. Its
+    # `runs_ago` is therefore 1, not 0.
+    runs_ago = later_runs.where((later_runs > 0) | is_in_last_set(order), 1).reindex(records.index).fillna(0)
     is_earlier = runs_ago > 0
     results.earlier = results.take(results.table.columns, is_earlier).assign(runs_ago=runs_ago[is_earlier].astype(int))
     results.warnings.append(

@@ -70,6 +70,7 @@ def _breakable(markup):
     """Lets the browser break long names after their underscores, in print and on narrow screens. Leaves scripts,
     drawings and texts of files as they are."""
     parts = re.split(r"(<script.*?</script>|<pre>.*?</pre>|<svg.*?</svg>|<[^>]*>)", markup, flags=re.S)
+    # The odd parts are the matches of the group, which stay as they are.
     return "".join(part if i % 2 else part.replace("_", "_<wbr>") for i, part in enumerate(parts))
 
 
@@ -338,7 +339,9 @@ class Page:
         )
         body = ""
         for name, title, parts in shown:
-            level = 3 if "/" in name else 2  # a part of a problem's block, or a section
+            # Each section has its own div. The parts of a problem's block (level 3) share one div after the block's
+            # heading.
+            level = 3 if "/" in name else 2
             body += "</div><div>" if level == 2 else ""
             body += f'<section id="{text(name)}"><h{level}>{text(title)}</h{level}>{"".join(parts)}</section>'
             body += '</div><div class="block">' if name.startswith("problem-") else ""

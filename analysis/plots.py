@@ -265,8 +265,8 @@ def parameters(plot, drawn):
     if faint:
         varying = _by_parameter([*faint, *(words for settings in settings_of.values() for words in settings)])
         named = {w.partition("=")[0] for settings in settings_of.values() for words in settings for w in words}
-        fixed = {f"{name}={value}" for name in named for value in varying[name] if len(varying[name]) == 1}
-        others = _values(faint, fixed)
+        with_one_value = {f"{name}={value}" for name in named for value in varying[name] if len(varying[name]) == 1}
+        others = _values(faint, with_one_value)
         marks.append(f"other configurations{f' ({others})' if others else ''}")
     marks += [", ".join(earlier)] if earlier else []
     sentences += [f"Faint marks: {' and '.join(marks)}."] if marks else []
@@ -352,6 +352,7 @@ def _by_name(plot, drawn):
     whole = [", ".join(w for w in (name, words) if w) for name, words in zip(names, columns["hover"])]
     shared = _shared(columns["hover"])
     short = [", ".join(w for w in (n, _without(words, shared)) if w) for n, words in zip(names, columns["hover"])]
+    # Names leave out the shared parameters only if they still distinguish the bars.
     names, columns["hover"] = short if len(set(short)) == len(set(whole)) else whole, whole
     columns = {name: np.asarray(values)[order] for name, values in columns.items()}
     ends = tuple(dict.fromkeys(words for s in drawn if s.low is not None for words in s.ends))
@@ -367,33 +368,35 @@ def styled(series, methods, known=None):
     named = [s.of or OF_METHOD.match(s.label).group(1) if s.of or OF_METHOD.match(s.label) else s.label for s in series]
     keys = [None if s.plain else name if s.of or name in methods else s.label for s, name in zip(series, named)]
     numbers = {key: methods[key] for key in keys if key in methods}
-    free = (i for i in itertools.count() if i not in set(numbers.values()))
+    free_numbers = (i for i in itertools.count() if i not in set(numbers.values()))
     for key in keys:
         if key is not None and key not in numbers:
-            numbers[key] = next(free)
+            numbers[key] = next(free_numbers)
     colours = {key: None if key is None else numbers[key] % COUNT for key in keys}
-    dashes, taken, begun = {}, {}, set()  # (key, label) -> dash; colour -> dashes in use
+    dashes, used_dashes, with_first_dash = {}, {}, set()  # (key, label) -> dash; colour -> dashes in use; keys
     known = {} if known is None else known
     for (colour, *_), dash in known.items():
-        taken.setdefault(colour, set()).add(dash)
+        used_dashes.setdefault(colour, set()).add(dash)
 
     def choose(key, s, least):
-        used, place = taken.setdefault(colours[key], set()), (colours[key], key, s.label)
+        """Gives a series the first dash, `least` or a later one, that its colour does not use yet. A known label keeps
+        its dash."""
+        used, place = used_dashes.setdefault(colours[key], set()), (colours[key], key, s.label)
         if place not in known:
             known[place] = next(i for i in itertools.count(least) if i not in used)
             used.add(known[place])
         dashes[key, s.label] = known[place]
 
     for key, s in zip(keys, series):  # a method's first series has the dash of its number, if that is free
-        if key is not None and key not in begun and not s.dashed:
-            begun.add(key)
+        if key is not None and key not in with_first_dash and not s.dashed:
+            with_first_dash.add(key)
             choose(key, s, numbers[key] // COUNT)
     for key, s in zip(keys, series):
         if (key, s.label) not in dashes:
             # The dashes of a method's further series come after the dash of its number.
-            choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in begun else 0))
+            choose(key, s, max(int(s.dashed), numbers[key] // COUNT if key in with_first_dash else 0))
     if all(s.plain or not s.line for s in series):  # only marks distinguish series of a colour: uses the first marks
-        for colour, used in taken.items():
+        for colour, used in used_dashes.items():
             place = {dash: i for i, dash in enumerate(sorted(used))}
             dashes.update({k: place[d] for k, d in dashes.items() if colours[k[0]] == colour})
     return [(s, colours[key], dashes[key, s.label]) for key, s in zip(keys, series)]
@@ -466,6 +469,7 @@ def _bars(plot, drawn, methods):
     high = max(1, high) if plot.percent and not plot.ylog else high  # fractions are drawn out of 100 %
 
     def place(value):
+        """Returns the position of a value in percent of a row's width."""
         if plot.ylog:
             return 100 * np.log(max(value, low) / low) / np.log(high / low)
         return 100 * (value - low) / ((high - low) or 1)

@@ -177,21 +177,21 @@ def lead(by_size, first, second):
     interval that contains 1 shows no clear difference."""
     # Per size: 1 if the second device is faster, -1 if the first one is, 0 without a clear difference.
     signs = np.where(by_size["low"] > 1, 1, np.where(by_size["high"] < 1, -1, 0))
-    decided = np.flatnonzero(signs)
-    if not len(decided):
+    clear = np.flatnonzero(signs)
+    if not len(clear):
         return "no clear difference"
     sizes, names = by_size.index.to_list(), {1: second, -1: first}
-    changes = [i for previous, i in zip(decided, decided[1:]) if signs[previous] != signs[i]]
-    if not changes:
-        name = names[signs[decided[0]]]
-        if len(decided) == len(signs):
+    changing_at = [i for previous, i in zip(clear, clear[1:]) if signs[previous] != signs[i]]
+    if not changing_at:
+        name = names[signs[clear[0]]]
+        if len(clear) == len(signs):
             return f"{name} at every size"
-        is_clear_from_there = len(decided) == len(signs) - decided[0]
+        is_clear_from_there = len(clear) == len(signs) - clear[0]
         return (
-            f"{name} from n = {sizes[decided[0]]}; no clear difference below"
+            f"{name} from n = {sizes[clear[0]]}; no clear difference below"
             if is_clear_from_there
             else f"{name} where the difference is clear"
         )
-    if len(changes) == 1:
-        return f"{names[signs[changes[0]]]} from n = {sizes[changes[0]]}"
-    return f"changes more than once, first at n = {sizes[changes[0]]}"
+    if len(changing_at) == 1:
+        return f"{names[signs[changing_at[0]]]} from n = {sizes[changing_at[0]]}"
+    return f"changes more than once, first at n = {sizes[changing_at[0]]}"

@@ -141,8 +141,8 @@ def _by_cause(rows):
     """Groups trials by status and message. Messages are compared without their numbers, because these differ from trial
     to trial. One message of each group is shown as an example."""
     messages = rows["message"].replace("", "no message")
-    pattern_of = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
-    rows = rows.assign(message=messages, kind_=messages.map(pattern_of))
+    without_numbers = {m: pd.Series([m]).str.replace(r"\d+", "#", regex=True)[0] for m in messages.unique()}
+    rows = rows.assign(message=messages, kind_=messages.map(without_numbers))
     return (
         rows.groupby(["status", "problem", "method", "matrix_name", "kind_"])
         .agg(
@@ -205,19 +205,19 @@ def _wrong(page, records):
     )
     table["wrong"] = table["trials"] - table["passed"]
     table = table[table["wrong"] > 0].copy()
-    good = (
+    passed_on = (
         verified[verified["status"] == "pass"]
         .groupby(["problem", "precision", "method"])["matrix_name"]
         .agg(lambda k: sorted(set(k)))
         .to_dict()
     )
-    systems = (
+    failed_systems = (
         verified[verified["status"].isin(WRONG)]
         .groupby(["problem", "precision", "method", "matrix_name"])["matrix_digest"]
         .agg(set)
         .to_dict()
     )
-    table["finding"] = [_finding(row, good, systems, solved) for row in table.itertuples()]
+    table["finding"] = [_finding(row, passed_on, failed_systems, solved) for row in table.itertuples()]
     table = table.sort_values(["wrong", "worst"], ascending=False, kind="stable")
     page.table(
         "findings",
@@ -256,17 +256,17 @@ def _passed(page, records):
     )
 
 
-def _finding(row, good, systems, solved):
+def _finding(row, passed_on, failed_systems, solved):
     """Returns words: on which matrices the method of a table row passes, and which other methods solved the systems on
-    which it failed. `good`: method -> matrices on which it passed; `systems`: (method, matrix) -> digests of the
-    systems on which it failed; `solved`: digest -> methods that passed."""
+    which it failed. `passed_on`: method -> matrices on which it passed; `failed_systems`: (method, matrix) -> digests
+    of the systems on which it failed; `solved`: digest -> methods that passed."""
     key = (row.problem, row.precision, row.method)
-    failed_on = systems.get((*key, row.matrix_name), set())
+    failed_on = failed_systems.get((*key, row.matrix_name), set())
     solved_by = [
         found for found in (solved.get((row.problem, digest), set()) - {row.method} for digest in failed_on) if found
     ]
     others = set().union(*solved_by)
-    passes_on = [k for k in good.get(key, []) if k != row.matrix_name]
+    passes_on = [k for k in passed_on.get(key, []) if k != row.matrix_name]
     words = []
     if row.passed:
         words.append(f"passes {row.passed} of {row.trials} on this matrix")

@@ -16,7 +16,8 @@ from .failures import BROKEN, WRONG, is_without_digit, named, varying
 from .provenance import shown_path
 
 MOST_CLOCK_DIFFERENCE = 0.03  # relative, between the median clocks of one GPU model on different machines
-MOST_DEMAND = 1.25  # threads that want to run, per CPU; the run itself has at most about one
+# If more threads per CPU are ready to run (`cpu_demand`), other programs compete: the run itself has at most about one.
+MOST_DEMAND = 1.25
 # The fraction of CPU trials that must have run on a busy CPU before this is reported. A smaller fraction may be chance,
 # because a short trial reads the demand for the CPU only once.
 MIN_BUSY = 0.2

@@ -11,7 +11,7 @@ from ..verdict import with_common_methods, without_seed
 from .glance import glance, leaders_table
 
 
-MOST_TALLIES = 60  # a table of wins with more rows is folded
+MOST_TALLIES = 60  # a table of wins with more rows is folded, i.e. hidden behind a summary line
 RACING = "problem precision task size device method backend status seconds_median answered".split()
 RANKED = [
     *RACING,
@@ -157,7 +157,8 @@ def _pooled(records):
         races.loc[with_common_methods(races, [*race, "pool"], "count", "method", "has_vendor"), [*race, "task"]]
     )
     configuration = [*race, "pool", "method", "backend", "config"]
-    rates = ["gflops", "peak_share"]  # computed from the pooled time
+    # A pooled rate is the median work (rate times time) over the median time.
+    rates = ["gflops", "peak_share"]
     tried[rates] = tried[rates].mul(tried["seconds_median"], axis=0)
     medians = {name: (name, "median") for name in ["seconds_q1", "seconds_median", "seconds_q3", *rates]}
     other_columns = {"residual_ratio": "max", "matrix_kind": "first", "answered": "all", "passed": "all"}

@@ -71,22 +71,22 @@ def _profile(problem, precision, device, group, hidden):
     labels += ", " + group["matrix_full"] if len(matrix_names) > 1 else ""
     names = (labels + ": " + group["kernel"]).to_list()
     hollow = verdict_rank(group)
-    settings, words = group["config"].to_numpy(), "fraction of time"
-    series = [Series(words, names, group["share"].to_numpy(), hollow=hollow, settings=settings)]
+    settings, ylabel = group["config"].to_numpy(), "fraction of time"
+    series = [Series(ylabel, names, group["share"].to_numpy(), hollow=hollow, settings=settings)]
     if group["occupancy"].notna().any():
         series.append(Series("occupancy", names, group["occupancy"].to_numpy(), hollow=hollow))
-        words = "fraction of time, occupancy"
-    largest = (
+        ylabel = "fraction of time, occupancy"
+    where = (
         f"on {matrix_names[0]}, each method at its largest n there"
         if len(matrix_names) == 1
         else "each method at its largest n, on its matrix"
     )
-    n = f"n = {sizes[0]}" if len(sizes) == 1 else largest
+    at_n = f"n = {sizes[0]}" if len(sizes) == 1 else where
     return Plot(
         slug("stages", problem, precision, device),
-        f"Stages: {problem}, {precision}, {n}, {device}",
+        f"Stages: {problem}, {precision}, {at_n}, {device}",
         "",
-        words,
+        ylabel,
         series,
         kind="bars",
         percent=True,

@@ -20,7 +20,7 @@ MOST_LANES = 24  # lanes per drawing: one lane per rank
 MOST_ROWS = 1_000_000  # rows of a CSV: 140 MB
 AT_ONCE = 50_000  # trials whose phases are processed together
 COLUMNS = ["run_id", "host", "rank", "gpu_name", "end_time"]
-BINS = 1000  # bins of time; the drawing is as many units wide
+BINS = 1000  # bins into which the time of a run is divided; the drawing is BINS units wide
 LANE, STEP = 16, 40  # units: height of a lane, and distance from one lane to the next
 
 
