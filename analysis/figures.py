@@ -28,7 +28,7 @@ KINDS = ("pdf", "pgf", "svg")
 WIDTH, HEIGHT = 3.05, 2.1  # inches; a column of LaTeX's two-column article on A4 paper is the narrowest in common use
 MARGIN = 0.6  # inches left and right of the axes together
 LEGEND_MARGIN = 0.1  # inches above and below the legend together
-DIGIT = 3.9  # width of a tick label's digit in points
+DIGIT = 3.9  # width of a digit of a tick label, in points (1/72 inch)
 MARKERS = "os^DvP"  # matplotlib's names of the marks that plots.js draws, in the same order
 LONGEST_NAME = 26  # characters per line of a bar's name
 LONGEST_LABEL = 44  # characters per line of the legend
@@ -266,6 +266,7 @@ def _lines(plot, styled_series, figure):
     labelled, solid = set(), {series.label for series, _, _ in styled_series if not series.faint}
     for i, (series, colour, variant) in enumerate(styled_series):
         c = "black" if colour is None else COLOURS[0][colour]
+        # Lines with the same colour get different marks if their dashes differ, also after DASHES is used up.
         mark = MARKERS[((colour or 0) + variant + variant // len(DASHES)) % len(MARKERS)]
         # A series without markers always has a line, because it would be invisible otherwise.
         line = (series.line and plot.kind == "lines" and plot.names is None) or not series.marker

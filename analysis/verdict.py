@@ -27,7 +27,8 @@ matrix_name problem_flops problem_bytes reference_method launch_bound gpu_count 
 RATES = ["copy_bytes_per_second", "gemm_flops_float", "gemm_flops_double"]
 # Matches the text of a race's methods if all of them are emulated (GPU kernels that run on the CPU).
 ONLY_EMULATED = r"(\S+ emulated(, )?)+"
-AT_ONCE = 50_000  # records that are processed together, because a million rows as Python dicts need gigabytes
+# Records that are processed together. More would need too much memory: a million rows as Python dicts need gigabytes.
+AT_ONCE = 50_000
 # Statuses from best to worst. The column `worst` has indices: 0 means that no trial ran, 1 that all that ran passed.
 SEVERITY = ["skipped", "pass", "suspect", "failed", "diverged", "timeout", "crashed", "oom", "error"]
 

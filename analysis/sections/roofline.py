@@ -95,7 +95,7 @@ def _figures(rows, trials):
             if has_several(part[column]):  # the caption's matrices have a size that all points share
                 settings = settings + part[column].map(f" {label}={{}}".format)
         part = part.assign(settings=settings)
-        of_part = trials[trials["point"].isin(part.index)]
+        trials_of_part = trials[trials["point"].isin(part.index)]
 
         def points(column, part=part, name=name):
             return [
@@ -107,16 +107,16 @@ def _figures(rows, trials):
         axes = {"xlog": True, "ylog": True, "kind": "dots", "xlabel": "intensity [FLOP/byte]"}
         words = f"{precision}, {' and '.join(short_names(group).values())}"
         of_points = _matrices_of_points(part)
-        caption = basis(of_part, with_sizes=True, is_pooled=True) + of_points + _above_roof(part)
-        series = [*points("gflops"), *_roofs(part, of_part)]
+        caption = basis(trials_of_part, with_sizes=True, is_pooled=True) + of_points + _above_roof(part)
+        series = [*points("gflops"), *_roofs(part, trials_of_part)]
         name = slug("roofline", precision, *group)
         yield Plot(name, f"Roofline: {words}", ylabel="rate [GFLOP/s]", series=series, basis=caption, **axes)
         if part["frugal"].notna().any():
             name, series = slug("frugal", precision, *group), points("frugal")
-            count, pooled_trials = pooled(of_part)
+            count, pooled_trials = pooled(trials_of_part)
             median = f"the median over up to {count} {pooled_trials} of " if count > 1 else ""
-            words_of_point = f"Each point: {median}{over_rounds(of_part)}the energy of one run."
-            caption = f"{matrices(of_part, with_sizes=True)} {words_of_point}{of_points}"
+            words_of_point = f"Each point: {median}{over_rounds(trials_of_part)}the energy of one run."
+            caption = f"{matrices(trials_of_part, with_sizes=True)} {words_of_point}{of_points}"
             yield Plot(name, f"Energy: {words}", ylabel="efficiency [GFLOP/J]", series=series, basis=caption, **axes)
 
 

@@ -32,7 +32,7 @@ def stages(page, results):
         ["problem", "precision", "device", "method", "seconds"], ascending=[True] * 4 + [False], kind="stable"
     )
     is_drawn = rows["occupancy"].notna() | (rows["share"] <= 1 - LEAST_SHARE)
-    # A method with a single stage is drawn only if it has an occupancy.
+    # A method with a single stage, which takes all of the time, is drawn only if its occupancy is known.
     is_drawn = is_drawn.groupby(rows["trial"]).transform("any")
     page.plots(_profile(*panel, rows[~is_drawn]) for panel in panels(rows[is_drawn]))
     page.table(

@@ -206,6 +206,7 @@ def _add(lane, rows, first, span):
     if lane.taken is None:
         lane.taken = np.zeros((BINS, len(COLOURS) + 1))
     colour = {phase: i for i, phase in enumerate(COLOURS)}
+    # Per phase: the index of its colour, or len(COLOURS) for grey.
     kind = np.where(rows["busy"], rows["phase"].map(colour).astype(float), len(COLOURS)).astype(int)
     begin, end = ((rows[name].to_numpy() - first) / span * BINS for name in ("began", "ended"))
     low, high = begin.astype(int), np.minimum(end.astype(int), BINS - 1)

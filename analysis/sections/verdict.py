@@ -233,23 +233,23 @@ def _rows(models, colours):
     rows = {}
     for name, _, races in models:
         row = races["task"].str.replace(r", seed -?\d+", "", regex=True)
-        together = row.str.replace(r", batch \d+", ", batches", regex=True)
-        task = [races["problem"], races["precision"], together]
-        of_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
-        several = races["batch"].groupby(task).transform("nunique") > 1
-        is_merged = (of_size.groupby(task).transform("max") == 1) & several
-        races = races[[*CELL_COLUMNS, "precision"]].assign(row=together.where(is_merged, row), is_merged=is_merged)
+        without_batch = row.str.replace(r", batch \d+", ", batches", regex=True)
+        task = [races["problem"], races["precision"], without_batch]
+        batches_at_size = races["batch"].groupby([*task, races["n"]]).transform("nunique")
+        has_several_batches = races["batch"].groupby(task).transform("nunique") > 1
+        is_merged = (batches_at_size.groupby(task).transform("max") == 1) & has_several_batches
+        races = races[[*CELL_COLUMNS, "precision"]].assign(row=without_batch.where(is_merged, row), is_merged=is_merged)
         for key, group in races.groupby(["problem", "precision", "row"])[[*CELL_COLUMNS, "is_merged"]]:
             for race in group.itertuples():
                 rows.setdefault(key, {}).setdefault(race.n, {}).setdefault(name, []).append(race)
     capabilities = {name: capability for name, capability, _ in models}
-    marked = []
-    for (problem, precision, task), of_size in rows.items():
+    keyed_rows = []
+    for (problem, precision, task), races_by_size in rows.items():
         make = _cell if len(models) == 1 else _cell_of_models
-        cells = {n: make(of_n, colours, capabilities) for n, of_n in sorted(of_size.items())}
+        cells = {n: make(races_of_n, colours, capabilities) for n, races_of_n in sorted(races_by_size.items())}
         label = f'<a href="#{anchor(problem)}"><b>{text(problem)} {text(precision)}</b></a><br>{text(task)}'
-        marked.append(((problem, precision, -len(cells), task), label, cells))
-    return [(label, cells) for _, label, cells in sorted(marked, key=lambda row: row[0])]
+        keyed_rows.append(((problem, precision, -len(cells), task), label, cells))
+    return [(label, cells) for _, label, cells in sorted(keyed_rows, key=lambda row: row[0])]
 
 
 def _winner(race, colours, capability):
