@@ -45,8 +45,8 @@ def speedup_basis(rows, name, is_pooled=True):
 
 
 def pooled(rows):
-    """Returns the largest number of trials that share a point of `frames.curves`, and their name: (3, "seeds"), or
-    (2, "trials") if repetitions or hosts share a point too."""
+    """Returns the largest number of trials that share a point of `frames.curves`, and the noun for these trials: (3,
+    "seeds"), or (2, "trials") if repetitions or hosts share a point too."""
     point = "problem precision method device matrix_name operands size config runs_ago".split()
     point = [rows[column] for column in point if column in rows]
     # A trial has one record per round, so records with the weight 1 / rounds add up to the number of trials.
@@ -105,8 +105,8 @@ def is_rectangular(rows):
 
 
 def _shared_conditions(rows, reference=""):
-    """Returns words for the operands and the triangle that all rows share, and for the number of BLAS threads on the
-    CPU if one of the methods (of the rows, or `reference`) may use BLAS."""
+    """Returns words for the operands and the triangle that all rows share. If a method of the rows, or the method
+    `reference`, may use BLAS on the CPU, they also name the number of BLAS threads."""
     operands = rows["operands"].unique()
     words = [operands[0]] if len(operands) == 1 and operands[0] else []
     words = [f"{word} triangle" if word in ("lower", "upper") else word for word in words]

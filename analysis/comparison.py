@@ -54,8 +54,8 @@ def _output_of(*arguments):
 
 
 def verdicts(base, new):
-    """Maps (key, backend, GPU model) of each trial in both runs to its JSON row of `gaussweep compare BASE… NEW`, with
-    a new entry `worse`: whether its answer became wrong. The GPU model is None for trials on the CPU. `base` and `new`:
+    """Maps (key, backend, GPU model) of each trial in both runs to its JSON row of `gaussweep compare BASE… NEW`. A new
+    entry `worse` is true if its answer became wrong. The GPU model is None for trials on the CPU. `base` and `new`:
     lists of results files. @raises CannotCompare"""
     comparison = _compared(base, new)
     worse = {_trial_key(trial) for trial in comparison["accuracy"] if trial["verdict"] == "WORSE"}

@@ -10,9 +10,9 @@ from .hdf5 import DAMAGED
 
 
 def conditions(records, attributes, store):
-    """Returns the condition number of each record's matrix; NaN if it is unknown. It is taken from the first of these
-    sources that has it: a column of the file, the matrix store (the folder `store`), and the plan. The plan is used
-    only if it names exactly one condition number."""
+    """Returns the condition number of each record's matrix; NaN if it is unknown. Sources are, in this order, a column
+    of the file, the matrix store (the folder `store`), and the plan. The plan is used only if it names exactly one
+    condition number."""
     if "matrix_condition" in records:
         return pd.to_numeric(records["matrix_condition"], errors="coerce").astype(float)
     if "condition" in records and records["condition"].dtype.kind == "f":

@@ -7,7 +7,8 @@ from .loader import ReportError
 
 def select(results, problems, methods, gpus, baseline=""):
     """Returns the results with only the selected records. The baseline method is always selected, and --gpu selects all
-    methods on the CPU too. @raises ReportError if a pattern matches nothing; the message lists the existing values"""
+    methods on the CPU too. @raises ReportError if a pattern matches nothing, with a message that lists the existing
+    values"""
     records = results.take("problem method backend")
     is_chosen = records["problem"].notna()
     if problems:

@@ -143,7 +143,7 @@ def facets(records, x="size"):
     """Yields (title words, rows, axis) of each figure; each row is yielded once. There is one figure per panel (see
     `panels`). If that has too many lines, there is one figure per matrix, or per operands. More than MOST_FACETS
     matrices are put on the x axis of one figure. Batches have separate figures. `axis["x"]` is the column of the x
-    values. If the matrices are on the x axis, `axis["names"]` has their names, and the column `main` is true for the
+    values. If the matrices are on the x axis, `axis["names"]` has their names. The column `main` is then true for the
     rows at the matrix's n (see `_main_sizes`). Only plots with `others` (see `curves`) draw the other rows."""
     for problem, precision, device, batch_words, rows in _split_batches(records):
         for words, part in _split_figures(rows):
@@ -297,9 +297,9 @@ def at_largest(rows):
 
 
 def pooled_at_largest(rows, rates, others):
-    """As `at_largest`, but pools seeds and repetitions as `curves` does: the columns `others` and the time become their
-    medians, and the columns `rates` the median work over the median time. Returns these rows, and the records that they
-    pool."""
+    """As `at_largest`, but pools seeds and repetitions as `curves` does. The columns `others` and the time become their
+    medians. The columns `rates` become the median work over the median time. Returns these rows, and the records that
+    they pool."""
     same = ["problem", "precision", "device", "method", "matrix_name", "operands"]
     rows = on_main_matrices(rows.assign(system=rows["matrix_name"]))
     rows = rows[rows["size"] == rows.groupby(same)["size"].transform("max")]
@@ -474,9 +474,9 @@ def _count_words(tried, count, seeds, rank, rounds, trials):
 
 
 def _shown_words(tried, count, rank, rounds):
-    """Returns "the 2 of 3 trials that passed" for a point that shows only the trials with the best verdict; an empty
-    text if it shows all. `tried`, `count`: numbers of records, of which a trial has at most `rounds`. `rank`: the
-    verdict, or -1 for several verdicts."""
+    """Returns "the 2 of 3 trials that passed" for a point that shows only the trials with the best verdict. Returns an
+    empty text if the point shows all trials. `tried`, `count`: numbers of records, of which a trial has at most
+    `rounds`. `rank`: the verdict, or -1 for several verdicts."""
     records = "rounds" if rounds > 1 else "trials"
     verdict = VERDICT_WORDS.get(rank, "with the best verdict")
     return f"the {count} of {tried} {records} {verdict}" if count < tried else ""
@@ -531,9 +531,8 @@ def gain(base, rows):
 
 def speedups(records, name, values):
     """Returns the trials for which other trials differ only in the value of the parameter `name`. `values`: the
-    parameter's column. Adds the speedup over the trial with the smallest value (`base`), and the interval of the
-    speedup from the quartiles of both times, which for the base itself is 1 to 1. `rest`: the other parameters as text.
-    """
+    parameter's column. Adds the speedup over the trial with the smallest value (`base`), and its interval from the
+    quartiles of both times. The interval of the base itself is 1 to 1. `rest`: the other parameters as text."""
     rows = answered(records.assign(value=values)).dropna(subset=["value"])
     if not len(rows):
         return rows.assign(speedup=[], speedup_low=[], speedup_high=[], rest=[])

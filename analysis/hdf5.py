@@ -30,7 +30,7 @@ def check_schema(file):
 
 def check_claim(dataset):
     """Checks a dataset's claimed shape before it is read, because a damaged header may claim any size. @raises Foreign
-    if the values need more bytes than the stored bytes can decompress to, or more than the available memory"""
+    if the stored bytes cannot decompress to that many values, or the values do not fit into memory"""
     claimed = math.prod(dataset.shape) * dataset.dtype.itemsize
     stored = dataset.id.get_storage_size()
     if claimed > stored * BEST_COMPRESSION + dataset.dtype.itemsize:

@@ -312,8 +312,8 @@ def _threads(rows, hosts):
 
 
 def _rename_ambiguous_hosts(frames, cpu_of):
-    """Renames a host to "name (CPU model)" if an earlier file has a host of the same name with another CPU model:
-    virtual machines often share a name. Core counts are not compared, because a job may get only some of the cores.
+    """Renames a host to "name (CPU model)" if an earlier file has a host of the same name with another CPU model.
+    Virtual machines often share a name. Core counts are not compared, because a job may get only some of the cores.
     `cpu_of`: host -> CPU model in the earlier files; this file's hosts are added."""
     new_names = {}
     for host, cpu in zip(frames["hosts"]["host"], frames["hosts"]["cpu"]):
@@ -453,8 +453,8 @@ def _read_table(file, name, warnings, path, wanted, only):
 
 
 def _is_kept(dtype, column, table, wanted):
-    """Returns whether a column is read: each wanted one, and others if their values are numbers or texts, not arrays.
-    @raises Foreign if a wanted column has the wrong type"""
+    """Returns whether a column is read. All wanted columns are read, and others if their values are numbers or texts,
+    not arrays. @raises Foreign if a wanted column has the wrong type"""
     # NumPy's kinds: S bytes, O objects (texts), i and u integers, f floats, b booleans.
     kinds = "SOiufb" if column not in wanted else "SO" if isinstance(wanted[column], str) else "iufb"
     if column == "trial":

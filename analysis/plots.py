@@ -231,8 +231,8 @@ def _words(series, name):
 
 
 def parameters(plot, drawn):
-    """Returns a caption's sentences with the parameters of the points of each series or bar, and with the meaning of
-    the faint marks; an empty text if there are none."""
+    """Returns a caption's sentences with the parameters of the points of each series or bar. They also explain the
+    faint marks. The text is empty if there are neither."""
     settings_of, faint, earlier = {}, [], {}
     for series in drawn:
         runs_of_points = series.earlier if series.earlier is not None else [""] * len(series.x)
@@ -503,8 +503,8 @@ def _bars(plot, drawn, methods):
 
 
 def row_colour(name, methods):
-    """Returns the colour of a row in a list of bars: that of the method with which its name begins; None if it does not
-    begin with a method."""
+    """Returns the colour of a row in a list of bars: that of the method with which the row's name begins. Returns None
+    if the name does not begin with a method."""
     method = OF_METHOD.match(name)
     return methods[method.group(1)] % COUNT if method and method.group(1) in methods else None
 

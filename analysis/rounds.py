@@ -27,11 +27,11 @@ def joint_codes(columns):
 
 
 def pool_rounds(results):
-    """Gives all rounds of a trial the same times, as `gaussweep summary` does: the median of the rounds' medians, and
-    the quartiles of all their quartiles and medians. Otherwise sections that select the fastest record would show the
-    fastest round. If a trial has several rounds, its runs by other plans count as further rounds. Adds the columns
-    `rounds`, the number of a trial's rounds; `pooled`, a number per trial with all its rounds; and `spread`, the
-    interquartile range of the record's own samples over their median."""
+    """Gives all rounds of a trial the same times, as `gaussweep summary` does. The median is that of the rounds'
+    medians. The quartiles are those of one list, which has the quartiles and medians of all rounds. Otherwise sections
+    that select the fastest record would show the fastest round. If a trial has several rounds, its runs by other plans
+    count as further rounds. Adds three columns. `rounds` is the number of a trial's rounds. `pooled` is a number that
+    all rounds of a trial share. `spread` is the interquartile range of the record's own samples over their median."""
     new_columns = _with_pooled_rounds(results.take)
     runs_of_trials = results.take("run_id").assign(pooled=new_columns["pooled"])[new_columns["rounds"] > 1]
     count = (runs_of_trials.groupby("pooled")["run_id"].nunique() > 1).sum()
@@ -47,8 +47,9 @@ def pool_rounds(results):
 
 
 def _with_pooled_rounds(take, is_last=True):
-    """Returns the columns that `pool_rounds` changes and adds. `take`: returns columns of the records; `is_last`: the
-    records are of the last run of each plan, so that the runs of a trial are pooled if it has several rounds."""
+    """Returns the columns that `pool_rounds` changes and adds. `take`: returns columns of the records; `is_last`: true
+    for the records of each plan's last run. Then further runs of a trial by other plans are pooled, too, if it has
+    several rounds."""
     times = ["seconds_min", "seconds_q1", "seconds_median", "seconds_q3", "seconds_max"]
     records = take([*SAME_IN_ROUNDS, *times, "round", "gflops", "peak_share"])
     spread = (records["seconds_q3"] - records["seconds_q1"]) / records["seconds_median"]
@@ -90,8 +91,9 @@ def _with_pooled_rounds(take, is_last=True):
 
 
 def _of_several_runs(records, of_run):
-    """Returns an integer per record. It is equal for runs of the same trial on the same GPU model, or on the CPU of the
-    same host with the same number of threads. `of_run`: the number of the record's trial in its run."""
+    """Returns an integer per record, which is equal for runs of the same trial on the same device. For a GPU this means
+    the same model; for a CPU the same host and number of threads. `of_run`: the number of the record's trial in its
+    run."""
     # A round without an answer may lack the digest, and the rounds of a CPU trial may be on several hosts.
     shared = {name: records[name].groupby(of_run).transform("max") for name in ("matrix_digest", "host", "threads")}
     shared["host"] = shared["host"].where(records["backend"] != "cuda", "")

@@ -1,4 +1,4 @@
-"""Divides records into runs of plans: finds the plan and the start of each run, and the sets of runs that are compared
+"""Divides records into runs of plans. Finds the plan and the start of each run, and the sets of runs that are compared
 with one another. The shards of a job array are runs too; together they are one set."""
 
 import json
@@ -14,8 +14,8 @@ SEQUENCE = ["gpus", "host", "plan_name"]  # runs that agree in these columns rep
 
 def plan_names(run_ids, attributes, name):
     """Returns the name of the plan of each record. The attribute `plan_name` of a merged file (`name`) may list several
-    plans; then `merged_from` has the plan of each run. A run whose plan is unknown counts as a plan of its own, because
-    its trials must not be taken for earlier runs of another plan."""
+    plans; then `merged_from` has the plan of each run. A run whose plan is unknown counts as a plan of its own.
+    Otherwise its trials could be taken for earlier runs of another plan."""
     try:
         parts = json.loads(attributes.get("merged_from") or "[]")
     except ValueError:
@@ -28,8 +28,8 @@ def plan_names(run_ids, attributes, name):
 
 
 def gpu_models(records):
-    """Returns the GPU model of each record. A trial on the CPU gets all models that its run used on the host; if there
-    are none, the models of all runs on that host. `records`: the columns run_id, host and gpu_name."""
+    """Returns the GPU model of each record. A trial on the CPU gets all models that its run used on the host. If there
+    are none, it gets the models of all runs on that host. `records`: the columns run_id, host and gpu_name."""
     gpus = records["gpu_name"]
     for columns in (["run_id", "host"], ["host"]):
         named = (
@@ -42,7 +42,7 @@ def gpu_models(records):
 
 def _sets(records):
     """Yields the row labels of each set of runs. As for `gaussweep compare`, a set is a series of runs without common
-    trials, such as the shards of a job array; a run that repeats a trial begins the next set. `records`: sorted by the
+    trials, such as the shards of a job array. A run that repeats a trial begins the next set. `records`: sorted by the
     start of their run, with the trial's number in `trial_`."""
     trials_of_set, runs_of_set = set(), []
     for _, run in records.groupby("run_id", sort=False):

@@ -52,10 +52,10 @@ def _identified(records, devices):
 
 
 def _limits(records, devices):
-    """Returns the columns `limit`, the least time of each record's problem at the measured rates of one GPU or the CPU,
-    and `bound`: whether memory or compute sets this limit. They use the rates of the record's own device, as the
-    fraction of peak does. `devices` has the devices of one model. Its medians replace unknown rates, and the rates of a
-    device that it lacks (a CPU next to a GPU)."""
+    """Returns two columns. `limit` is the least time of each record's problem at the measured rates of one GPU or the
+    CPU. `bound` is `memory` or `compute`, whichever sets this limit. They use the rates of the record's own device, as
+    the fraction of peak does. `devices` has the devices of one model. Its medians replace unknown rates, and the rates
+    of a device that it lacks (a CPU next to a GPU)."""
     own = records[DEVICE].merge(devices[[*DEVICE, *RATES]].drop_duplicates(DEVICE), on=DEVICE, how="left")
     own = own[RATES].set_index(records.index)
     own = own.where(own > 0).fillna(devices[RATES].where(devices[RATES] > 0).median())
@@ -90,7 +90,7 @@ def _with_times_of_trials(records):
 
 
 def _is_repeated(records):
-    """Returns a mask of the records whose times must not count again, because an earlier record has them: all rounds of
+    """Returns a mask of the records whose times must not count again, because an earlier record has them. All rounds of
     a trial have equal times (`rounds.pool_rounds`)."""
     has_time = records["seconds_median"].notna()
     return has_time & records.assign(has_time=has_time).duplicated(["pooled", "has_time"])
@@ -154,8 +154,8 @@ class Machines:
         return self._cpu.get(host, "CPU")
 
     def cpu_hosts(self, gpu):
-        """Returns the hosts whose CPU methods compete with a GPU: the GPU's hosts that ran CPU methods, or, if there
-        are none, all hosts that did."""
+        """Returns the hosts whose CPU methods compete with a GPU. These are the GPU's hosts that ran CPU methods. If
+        there are none, they are all hosts that ran CPU methods."""
         return self.hosts_of[gpu] & self._with_methods or self._with_methods
 
 
@@ -328,10 +328,10 @@ def _has_other_competitors(tried, pooled):
 
 def with_common_methods(races, pool, count, tried, has_vendor):
     """Returns a mask of the races that count when the races of each pool are pooled. They have the same methods,
-    because times on different matrices cannot be compared. Sets of methods with more than emulated kernels are
-    preferred, then those with most methods, then those with the vendor's method, then the set with most races. The
-    program has the same rule (driver/summary/verdict_grid.cpp). `count`, `tried` and `has_vendor`: the columns with the
-    number and the names of the methods, and whether the vendor's is among them."""
+    because times on different matrices cannot be compared. A set of methods that has more than emulated kernels is
+    preferred. Next come the number of methods, the presence of the vendor's method, and the number of races, in this
+    order. The program has the same rule (driver/summary/verdict_grid.cpp). `count`, `tried` and `has_vendor`: the
+    columns with the number and the names of the methods, and whether the vendor's is among them."""
     size = races.groupby([*pool, tried])[count].transform("size")
     only_emulated = races[tried].str.fullmatch(ONLY_EMULATED)
     rank = pd.DataFrame(

@@ -80,9 +80,9 @@ def seconds(value):
 
 
 def number(value):
-    """Returns a number with three digits. The largest double becomes ∞: it stands for a residual ratio that overflows
-    or does not exist, for example that of a factor with a zero diagonal. Half of it becomes ∞ too, because it is the
-    median of such a ratio and a small one."""
+    """Returns a number with three digits. The largest double becomes ∞, because it stands for a residual ratio that
+    overflows or does not exist. An example is the ratio of a factor with a zero diagonal. Half of it becomes ∞ too,
+    because it is the median of such a ratio and a small one."""
     if isinstance(value, float) and abs(value) > sys.float_info.max / 4:
         return "∞"
     return _three(value) if is_finite(value) else "–"

@@ -1,5 +1,6 @@
-"""Compares device models (GPUs, or CPUs if there are none) in three ways: by `gaussweep compare --models`, method by
-method on the trials that two models both ran (see `frames.common_trials`), and with times published for older GPUs."""
+"""Compares device models (GPUs, or CPUs if there are none) in three ways. The first is `gaussweep compare --models`.
+The second compares method by method, on the trials that two models both ran (see `frames.common_trials`). The third
+compares with times published for older GPUs."""
 
 from itertools import combinations
 

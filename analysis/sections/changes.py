@@ -31,9 +31,9 @@ LISTED = ["WORSE", "SLOWER", "passes now", "FASTER"]  # the table of changes has
 
 
 def changes(results):
-    """Returns one row per trial that also ran before: its status and median before and now, and in `change` the verdict
-    of `gaussweep compare` on all earlier runs. If times cannot be compared, the numbers before are those of the last
-    earlier run."""
+    """Returns one row per trial that also ran before, with its status and median before and now. `change` is the
+    verdict of `gaussweep compare` on all earlier runs. If times cannot be compared, the numbers before are those of the
+    last earlier run."""
     if results.earlier is None:
         return pd.DataFrame()
     compared = ["status", "seconds_median"]

@@ -70,8 +70,8 @@ def _missing(results):
 
 
 def _without_shards(files):
-    """Returns texts about the sweeps of which several shards are given and others are not, such as "sweep (4 of 9
-    trials, no results from shard 3 of 3)". A sweep is a plan with its shards in one folder."""
+    """Returns texts about the sweeps of which some shards are missing, such as "sweep (4 of 9 trials, no results from
+    shard 3 of 3)". At least two shards must be given. A sweep is a plan with its shards in one folder."""
     sweeps = {}  # (folder, plan, number of shards) -> ({shard: number of its trials}, numbers of the plan's trials)
     for path, attributes, count in files:
         shard, _, shards = attributes.get("shard", "").partition("/")
@@ -96,8 +96,8 @@ def _without_shards(files):
 
 
 def _without_records(attributes):
-    """Returns ", no records from shard 3 of 4": the shards and run directories of merged results that have no records;
-    an empty text if there are none."""
+    """Returns ", no records from shard 3 of 4": the shards and run directories of merged results that have no records.
+    The text is empty if there are none."""
     names = json.loads(attributes.get("without_records") or "[]")
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f", no records from {', '.join(names[:3])}{more}" if names else ""

@@ -54,8 +54,8 @@ def overview(page, results):
 
 
 def _noise(results):
-    """Returns a sentence with the spread of the samples. Leaves out trials of one sample, which have no spread, and
-    emulated kernels (GPU kernels that run on the CPU), whose times do not apply to a device."""
+    """Returns a sentence with the spread of the samples. Leaves out trials of one sample, which have no spread. Leaves
+    out emulated kernels (GPU kernels that run on the CPU), too, because their times do not apply to a device."""
     rows = results.take("backend samples spread")
     rows = rows[(rows["samples"] > 1) & (rows["backend"] != "emulated") & rows["spread"].notna()]
     if not len(rows):
@@ -140,7 +140,7 @@ def ranked_methods(records, split_by=("device",)):
 
 
 def _pooled(records):
-    """Pools the seeds of a matrix: returns one row per configuration, with medians over the seeds, and the status pass
+    """Pools the seeds of a matrix. Returns one row per configuration, with medians over the seeds. Its status is pass
     if it passed with all of them. Uses only the seeds of `with_common_methods`."""
     records = records.assign(pool=without_seed(records["task"]))
     race = ["problem", "precision", "size", "device"]

@@ -131,8 +131,8 @@ submission() {
   if ((${#sbatch_options[@]})); then printf ' --'; printf ' %q' "${sbatch_options[@]}"; fi
 }
 
-# common_options NAME…: sets `common` to the arguments that a script passes on to the script of its sweeps: those of the
-# options NAME… and of the flags that were given.
+# common_options NAME…: sets `common` to the arguments that a script passes on to the script of its sweeps. These are the
+# options NAME… and the flags that the user gave.
 common_options() {
   local name
   common=()
@@ -265,8 +265,8 @@ plan_uses_gpus() {
 # those that it requests.
 requests_gpus() { [[ " $* " =~ \ (-G|--gpus|--(gres|tres-per-task)[=\ ][^\ ]*gpu) ]]; }
 
-# check_gpus ARGUMENT…: fails if the job would refuse to start: the program was built without CUDA, but the job gets GPUs for
-# the plan's methods, or --backend is cuda. A dry run only sets `refused`, so that it shows the job.
+# check_gpus ARGUMENT…: fails if the job would refuse to start. This happens if the program was built without CUDA, but the job
+# gets GPUs for the plan's methods, or --backend is cuda. A dry run only sets `refused`, so that it shows the job.
 check_gpus() {
   local message=''
   if [[ ${value[backend]:-auto} == cuda ]]; then
@@ -290,7 +290,7 @@ warn_without_gpus() {
   fi
 }
 
-# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command, and sets `refused` if Slurm
+# submit ARGUMENT…: calls sbatch and sets job_id. With --dry-run it only shows the command. It then sets `refused` if Slurm
 # would refuse the job or could never start it, e.g. because it asks for too many nodes.
 submit() {
   local -a command=(sbatch --parsable "$@")
