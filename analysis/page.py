@@ -41,6 +41,7 @@ def columns_of(listed):
         yield from ((c, *COLUMNS.get(c, (c, None))) for c in entry.split()) if isinstance(entry, str) else [entry]
 
 
+# Prefix of the temporary folders of this host's reports; the process id follows it (see `staging`).
 _STAGED = f".report-{socket.gethostname()}-"
 
 

@@ -93,6 +93,6 @@ def _figures(both):
             [*series[-MOST_LINES:], Series("number of GPUs", counts, counts, marker=False, plain=True)],
             xlog=False,
             note=f"{left} lines of smaller sizes are only in the table." if left else "",
-            basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU divided by the median"
-            f" time of the line's method on this number of GPUs, of {sampled(group)}.",
+            basis=f"{matrices(group)} Each point: the median time of the fastest method on one GPU divided by the"
+            f" median time of the line's method on this number of GPUs, of {sampled(group)}.",
         )
