@@ -30,7 +30,7 @@ SHOWN = {
 
 def build(results, title="gaussweep report", baseline="", of_papers="run"):
     """Builds the page. `results`: `loader.Results`, the data of all input files; `baseline`: the method with which
-    speedups are computed, empty for the vendor's; `of_papers`: the experiments of papers to draw: "run" (those whose
+    speedups are computed, empty for the vendor's. `of_papers`: the experiments of papers to draw: "run" (those whose
     plans were run), "all" or "none"."""
     page = Page(title, methods(results.take("method problem")))
     # A directory of restored images has no records.
@@ -179,8 +179,8 @@ def main(arguments=None):
 
 
 def _is_report(path):
-    """Returns true if the file is a report, false if it does not exist. @raises ReportError if it is another page, so
-    that none is overwritten"""
+    """Returns true if the file is a report, false if it does not exist. @raises ReportError if it is another page,
+    which must not be overwritten"""
     if not path.is_file():
         return False
     if '<p class="facts">' not in path.read_text(encoding="utf-8", errors="replace"):

@@ -69,7 +69,7 @@ def _compared(base, new):
 
 
 def _trial_key(trial):
-    """Returns the trial's key in the map that `verdicts` returns."""
+    """Returns the trial's key in the map that `verdicts` returns. `new_place` is the GPU model in the new run."""
     return trial["key"], trial["backend"], trial.get("new_place") if trial["backend"] == "cuda" else None
 
 

@@ -78,6 +78,7 @@ def _trials(records):
         worst[name] = records.loc[order].groupby(["pooled", "plan_name"])[name].transform("last")
     times = records.groupby(["pooled", "plan_name"])[["seconds_median", "seconds_median_before"]].transform("max")
     records = records.assign(**worst, **times)
+    # The round that compare names comes first, so that drop_duplicates keeps it.
     named_first = records["comparison"].isna().sort_values(kind="stable").index
     return records.loc[named_first].drop_duplicates(["pooled", "plan_name"]).sort_index()
 
@@ -162,6 +163,7 @@ def _over_nights(series, days):
     or the slow drift. `series`: a trial in the JSON of `gaussweep trend`; `days`: the name of each night."""
     nights, times = np.asarray(series["nights"]), np.asarray(series["seconds"], dtype=float)
     starts = [0, *(int(np.flatnonzero(nights == step["night"])[0]) for step in series["steps"]), len(nights)]
+    # Per night: the median time of all nights between the two steps around it.
     levels = np.concatenate([np.full(e - b, np.median(times[b:e])) for b, e in zip(starts, starts[1:])])
     step_words = [""] * len(nights)
     for step in series["steps"]:

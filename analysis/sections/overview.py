@@ -176,9 +176,10 @@ def ranking(page, results):
     records = _pooled(results.take(RANKED))
     leaders_table(page, ranked_methods(records, split_by=()))
     rows = ranked_methods(records)
-    next_one = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
+    # A tie: the interquartile ranges of the fastest two overlap.
+    q1_of_second = rows.groupby(["problem", "precision", "task", "size", "device"], sort=False)["seconds_q1"].shift(-1)
     first = (rows["place"] == 1) & (rows["of"] > 1)
-    is_tie = first & (next_one < rows["seconds_q3"])
+    is_tie = first & (q1_of_second < rows["seconds_q3"])
     emulated = rows["backend"] == "emulated"
     page.add(
         "Only answers that passed compete, each method in its fastest configuration. They compete on the same"
@@ -265,6 +266,7 @@ def _largest_sizes_first(first):
     """Sorts the winners by size, largest first. The four largest sizes of every task come before all others, so that
     the first rows of the table show every task."""
     first = first.sort_values("size", ascending=False, kind="stable")
+    # The rank of a size among its task's sizes; 0 is the largest.
     depth = first.groupby(["problem", "precision", "task", "device"]).cumcount()
     few = first.assign(depth_=np.where(depth < 4, 0, depth))
     return few.sort_values(
