@@ -1,4 +1,5 @@
-/// Writes files under a temporary name and renames them when they are complete.
+/// Writes files under a temporary name and renames them when they are complete. The temporary of `target` is
+/// named .TARGET.HOST-PID-COUNT.tmp, and the functions below build and recognise the parts of this name.
 
 #include "io/files/atomic_file.hpp"
 
@@ -28,12 +29,14 @@ std::filesystem::path folder_of(const std::filesystem::path& target) {
 /// Returns the target's file name. Shortens a long name and appends a hash, so that the temporary's name does
 /// not exceed the file system's limit.
 std::string stem_of(const std::filesystem::path& target) {
-  // the host's name, process id and a count are added; most file systems allow 255
+  // Most file systems allow names of 255 bytes. The rest is for the host's name (up to 64 bytes), the process
+  // id and the count.
   constexpr std::size_t max_name_bytes = 140;
   const std::string name = target.filename().string();
   if (name.size() <= max_name_bytes) return name;
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  // The dash and a 64-bit number take at most 21 bytes.
   return name.substr(0, max_name_bytes - 24) + "-" + std::to_string(hash);
 }
 
@@ -52,6 +55,7 @@ std::string host_tag() {
   }
   return std::string(".") + host + "-";
 }
+/// Returns the part of a temporary's name that identifies the host and the process that writes it.
 std::string writer_tag(int pid) {
   return host_tag() + std::to_string(pid) + "-";
 }
@@ -84,7 +88,8 @@ AtomicFile::AtomicFile(int folder, std::filesystem::path target)
 }
 
 void AtomicFile::create() {
-  // Host, process and count make the name unique; O_EXCL detects a leftover of the same name.
+  // Host, process and count make the name unique among running writers. O_EXCL detects the leftover of an
+  // earlier process with the same id; the loop then tries the next count.
   static std::atomic<unsigned> count{0};
   for (int attempt = 0; !file_.open(); ++attempt) {
     temporary_ = temporary_name(target_, getpid(), count.fetch_add(1));
@@ -107,7 +112,7 @@ void AtomicFile::fail(const std::string& action, int error) const {
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    // Linux writes at most 2 GiB per call; smaller pieces work everywhere.
+    // Linux writes at most 2 GiB per call, so this loop writes at most 1 GiB per call.
     const ssize_t written = ::write(file_.fd(), next, bytes < (1u << 30) ? bytes : (1u << 30));
     if (written < 0) {
       if (errno == EINTR) continue;
@@ -154,7 +159,8 @@ void remove_stale_temporaries(const std::filesystem::path& target) {
         name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) {
       continue;
     }
-    // Keeps the temporary of a process of this host that still runs.
+    // Keeps the temporary if its writer is a process of this host that still runs. Signal 0 only tests if the
+    // process exists. For writers on other hosts, the age of the file decides.
     const std::size_t tag = name.rfind(this_host);
     if (tag != std::string::npos) {
       const int pid = std::atoi(name.c_str() + tag + this_host.size());

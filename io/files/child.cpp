@@ -73,11 +73,11 @@ Child::Child(const std::function<void(ChildOutput&)>& work, double seconds)
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw NoChild(std::strerror(errno));
   pipe_ = Descriptor(ends[0]);
-  const Descriptor writing(ends[1]);
+  const Descriptor write_end(ends[1]);
   ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(buffer_bytes));  // a smaller pipe is slower but correct
   const pid_t parent = ::getpid();
   pid_ = ::fork();
-  if (pid_ == 0) run_in_child(work, writing.fd(), parent);
+  if (pid_ == 0) run_in_child(work, write_end.fd(), parent);
   if (pid_ < 0) throw NoChild(std::strerror(errno));
 }
 
@@ -111,6 +111,7 @@ void Child::fill() {
       std::snprintf(message, sizeof message, "timed out after %.0f s", seconds_);
       throw ChildFailed(message);
     }
+    // Waits at most one second per call, so that the remaining time in milliseconds always fits in an int.
     pollfd waiting{pipe_.fd(), POLLIN, 0};
     if (::poll(&waiting, 1, static_cast<int>(std::min(1e3, std::ceil(remaining_seconds * 1e3)))) <= 0)
       continue;

@@ -18,6 +18,7 @@ namespace gaussweep::io {
 class ChildOutput {
  public:
   explicit ChildOutput(int fd) : fd_(fd) {}
+  /// Appends a value to the stream. A text is sent as its length and its bytes.
   void put(const void* bytes, std::size_t count);
   void put(std::int64_t value) { put(&value, sizeof value); }
   void put(double value) { put(&value, sizeof value); }
@@ -46,7 +47,8 @@ struct NoChild : std::runtime_error {
 };
 
 /// A child process that runs `work` and ends. It is killed if this process ends or this object is destroyed.
-/// The child has only the calling thread. @pre this process is no MPI rank and does not use CUDA
+/// fork copies only the calling thread, so other threads of this process do not run in the child. @pre this
+/// process is no MPI rank and does not use CUDA
 class Child {
  public:
   /// @param seconds time limit
@@ -57,12 +59,15 @@ class Child {
   Child& operator=(const Child&) = delete;
   /// Receives the next bytes. @throws ChildFailed if the child ended early or timed out
   void get(void* bytes, std::size_t count);
+  /// Receive the next value, which the child sent with ChildOutput::put. @throws ChildFailed as get
   std::int64_t integer();
   double real();
   std::string text();
 
  private:
+  /// Waits for the end of the child and throws ChildFailed with the reason.
   [[noreturn]] void fail();
+  /// Refills `buffer_` from the pipe. @throws ChildFailed
   void fill();
   pid_t pid_ = -1;
   Descriptor pipe_;

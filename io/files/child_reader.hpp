@@ -22,6 +22,7 @@ namespace gaussweep::io {
 template <class Read, class Put, class Get>
 auto read_in_child(double seconds, const std::string& before, const std::string& after, const Read& read,
                    const Put& put, const Get& get) -> decltype(read()) {
+  // Sent first: `read` returned, threw InputError, or threw another exception.
   enum Outcome : std::int64_t { done, refused, failed };
   const auto work = [&](ChildOutput& out) {
     decltype(read()) result;

@@ -10,7 +10,7 @@
 
 namespace gaussweep::io {
 
-/// The computation of one digest. @throws std::runtime_error if libcrypto fails
+/// An incremental computation of one SHA-256 digest. @throws std::runtime_error if libcrypto fails
 class Sha256 {
  public:
   Sha256();

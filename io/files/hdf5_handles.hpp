@@ -41,9 +41,10 @@ inline std::string consume_error_stack() {
   return text;
 }
 
+/// Throws the error "HDF5 could not <action>" with the text of this thread's error stack.
 [[noreturn]] inline void fail(const std::string& action) {
-  const std::string words = consume_error_stack();
-  throw Error("HDF5 could not " + action + (words.empty() ? "" : " (" + words + ")"));
+  const std::string stack_text = consume_error_stack();
+  throw Error("HDF5 could not " + action + (stack_text.empty() ? "" : " (" + stack_text + ")"));
 }
 
 /// Throws if a status (herr_t, htri_t or a count) is negative; otherwise returns it.
@@ -114,6 +115,7 @@ class Quiet {
 /// files do not need them: they appear completely by rename and are never modified.
 inline Properties access_properties() {
   Properties access(H5Pcreate(H5P_FILE_ACCESS), "make file access properties");
+  // HDF5 has this function in 1.10 since 1.10.7, and in later series since 1.12.1.
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERS_MINOR == 10)
   check(H5Pset_file_locking(access, 0, 1), "switch off file locking");
 #endif
@@ -174,7 +176,7 @@ inline std::string read_text(const Attribute& attribute, const std::string& name
   const Space space(H5Aget_space(attribute), "read the shape of the attribute '" + name + "'");
   if (H5Sget_simple_extent_npoints(space) != 1)
     throw Error("the attribute '" + name + "' is not a single string");
-  // Uses the file's character set, because HDF5 does not convert between sets.
+  // Copies the type from the file with its character set, because HDF5 does not convert between sets.
   Type memory(H5Tcopy(type), "copy a string type");
   if (check(H5Tis_variable_str(type), "look at a string type") > 0) {
     char* text = nullptr;

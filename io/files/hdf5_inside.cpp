@@ -46,14 +46,14 @@ std::string outside_data_reason(hid_t dataset, const std::string& name) {
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0, config = 0;
     std::size_t values = 0;
-    char words[64] = "";
+    char filter_name[64] = "";
     const H5Z_filter_t filter = check(H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values,
-                                                     nullptr, sizeof words - 1, words, &config),
+                                                     nullptr, sizeof filter_name - 1, filter_name, &config),
                                       "read a filter of " + name);
     if (H5Zfilter_avail(filter) > 0) continue;
     H5Eclear2(H5E_DEFAULT);
     return name + " is packed with the filter " + std::to_string(filter) +
-           (words[0] == '\0' ? "" : " (" + std::string(words) + ")") +
+           (filter_name[0] == '\0' ? "" : " (" + std::string(filter_name) + ")") +
            ", which is not installed here; on a machine that has it, h5repack -f NONE unpacks the file";
   }
   return {};

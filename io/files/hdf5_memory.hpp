@@ -12,6 +12,7 @@ namespace gaussweep::io::h5 {
 /// Creates a file that is never written to disk. `name` is used only in HDF5's messages.
 inline File create_in_memory(const char* name) {
   const Properties access = access_properties();
+  // HDF5's core driver: the memory grows in steps of 1 MiB, and 0 means that no file backs it.
   check(H5Pset_fapl_core(access, std::size_t{1} << 20, 0), "keep a file in memory");
   return File(H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access), "create a file in memory");
 }

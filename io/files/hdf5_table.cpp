@@ -19,7 +19,8 @@ constexpr hsize_t max_compression = 1032;
 constexpr std::size_t max_text_bytes = 4096;
 constexpr std::string_view ellipsis = "\u2026";
 
-/// Returns the compound type of a layout, with the given types for integers and reals.
+/// Returns HDF5's compound type for packed rows of a layout, with the given types for integers and reals.
+/// Columns that the file lacks (`bytes` is 0) are left out.
 Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string& action) {
   Type type(H5Tcreate(H5T_COMPOUND, std::max<std::size_t>(layout.row_bytes, 1)), action);
   for (const Member& member : layout.members) {
@@ -34,7 +35,8 @@ Type compound(const Layout& layout, hid_t integer, hid_t real, const std::string
   return type;
 }
 
-// Returns the bytes of the file's column in a packed row. @throws Error if it is of another kind
+/// Returns the bytes that the file's column takes in a packed row.
+/// @param type the column's type in the file @throws Error if the column is not of the expected kind
 std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column, const std::string& action) {
   const H5T_class_t found = H5Tget_class(type);
   if (kind == Kind::text) {
@@ -51,7 +53,7 @@ std::size_t packed_bytes(const Type& type, Kind kind, const std::string& column,
 }
 
 /// Returns the number of rows to read at a time, which is a multiple of the chunk's rows if possible.
-hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& action) {
+hsize_t rows_per_read(hid_t dataset, hsize_t row_bytes, const std::string& action) {
   const Properties creation(H5Dget_create_plist(dataset), action);
   hsize_t rows = 0;
   if (H5Pget_layout(creation) == H5D_CHUNKED) check(H5Pget_chunk(creation, 1, &rows), action);
@@ -62,8 +64,9 @@ hsize_t rows_per_chunk(hid_t dataset, hsize_t row_bytes, const std::string& acti
 
 constexpr bool little_endian = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
-/// Appends to `out` the bytes of a cell that its column's checksum covers.
-void gather(const char* cell, const Member& member, std::string& out) {
+/// Appends to `out` the bytes of a cell that its column's checksum covers: text without padding plus one NUL,
+/// or a number in little-endian order.
+void append_checksummed_bytes(const char* cell, const Member& member, std::string& out) {
   if (member.kind == Kind::text) {
     std::size_t length = member.bytes;
     while (length > 0 && cell[length - 1] == '\0') --length;
@@ -82,6 +85,7 @@ std::string_view stored_text(std::string_view text, std::string& scratch) {
   const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
   std::string_view stored = text;
   if (!std::all_of(text.begin(), text.end(), is_ascii)) {
+    // Writing the text as JSON and parsing it again replaces invalid UTF-8 by U+FFFD.
     using Json = nlohmann::json;
     const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
     scratch = Json::parse(quoted).get<std::string>();
@@ -89,7 +93,7 @@ std::string_view stored_text(std::string_view text, std::string& scratch) {
   }
   if (stored.size() > max_text_bytes) {
     std::size_t end = max_text_bytes - ellipsis.size();
-    while (end > 0 && is_continuation(stored[end])) --end;
+    while (end > 0 && is_continuation(stored[end])) --end;  // does not cut within a UTF-8 sequence
     scratch = std::string(stored.substr(0, end)).append(ellipsis);
     stored = scratch;
   }
@@ -104,7 +108,7 @@ void TableChecksums::add(const char* packed, std::size_t count) {
     if (member.bytes == 0) continue;
     gathered_.clear();
     for (std::size_t i = 0; i < count; ++i)
-      gather(packed + i * layout_.row_bytes + member.offset, member, gathered_);
+      append_checksummed_bytes(packed + i * layout_.row_bytes + member.offset, member, gathered_);
     crcs_[c] = crc32_of(gathered_, crcs_[c]);
   }
   rows_ += count;
@@ -158,7 +162,7 @@ TableReader::TableReader(hid_t file, const std::string& name,
                 std::to_string(H5Dget_storage_size(dataset_)) + " bytes");
   }
   rows_ = rows;
-  chunk_rows_ = rows_per_chunk(dataset_, row_bytes, action_);
+  chunk_rows_ = rows_per_read(dataset_, row_bytes, action_);
   for (const auto& [column, kind] : wanted) {
     const int index = H5Tget_member_index(type, column.c_str());
     if (index < 0) {

@@ -27,6 +27,8 @@ struct Column {
   std::string_view unit{};  ///< the quantity's unit, if any
 };
 
+/// The type of a column's cells. The order is that of the alternatives of Column::member, so that
+/// `member.index()` converts to a Kind.
 enum class Kind { text, integer, real };
 
 /// A column's position in a packed row. `bytes` is 0 if the file has no such column.
@@ -95,6 +97,7 @@ class TableReader {
   TableReader(hid_t file, const std::string& name, const std::vector<std::pair<std::string, Kind>>& wanted);
   const Layout& layout() const { return layout_; }
   std::size_t rows() const { return rows_; }
+  /// Returns the number of rows to read at a time for speed: a multiple of the chunk's rows if possible.
   std::size_t chunk_rows() const { return chunk_rows_; }
   /// Reads rows `first` … `first + count - 1`, packed. @throws Error
   void read(std::size_t first, std::size_t count, char* packed) const;
@@ -113,7 +116,8 @@ class TableReader {
 /// `scratch`.
 std::string_view stored_text(std::string_view text, std::string& scratch);
 
-/// Copy one cell into a packed row (pack) or out of it (unpack). `cell` describes the cell's column.
+/// Copy one cell into a packed row (pack) or out of it (unpack). `member` is the member of Row that holds the
+/// cell, and `cell` describes its column. Rows with equal texts share the text's storage through `pool`.
 template <class Row>
 void pack(const Row& row, Text Row::*member, const Member& cell, char* out) {
   std::string scratch;
@@ -148,6 +152,7 @@ TableChecksums write_table(hid_t file, const std::string& name, const Columns& c
     if (const auto* text = std::get_if<Text Row::*>(&column.member)) {
       bytes = 1;
       std::string scratch;
+      // `*text` is the pointer to member, and `row.**text` the row's text.
       for (const Row& row : rows) bytes = std::max(bytes, stored_text(row.**text, scratch).size());
     }
     layout.add(std::string(column.name), static_cast<Kind>(column.member.index()), bytes);

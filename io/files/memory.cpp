@@ -16,7 +16,7 @@ namespace gaussweep::io {
 namespace {
 
 /// Returns the number after `name` in a file with lines "name value" or "name: value kB"; -1 if absent.
-std::int64_t number_in(const std::filesystem::path& path, const std::string& name) {
+std::int64_t number_after(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   std::string line;
   while (std::getline(file, line)) {
@@ -29,7 +29,7 @@ std::int64_t number_in(const std::filesystem::path& path, const std::string& nam
 }
 
 /// Returns the number in a file; -1 if the file is missing or has no number ("max").
-std::int64_t number_of(const std::filesystem::path& path) {
+std::int64_t sole_number(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::int64_t value = -1;
   if (!(file >> value)) return -1;
@@ -44,13 +44,14 @@ Memory minimum(const Memory& a, const Memory& b) {
 
 /// Returns the limit and the free memory of one control group.
 Memory memory_of(const std::filesystem::path& group, bool is_version_1) {
-  const std::int64_t limit = number_of(group / (is_version_1 ? "memory.limit_in_bytes" : "memory.max"));
-  const std::int64_t used = number_of(group / (is_version_1 ? "memory.usage_in_bytes" : "memory.current"));
+  const std::int64_t limit = sole_number(group / (is_version_1 ? "memory.limit_in_bytes" : "memory.max"));
+  const std::int64_t used = sole_number(group / (is_version_1 ? "memory.usage_in_bytes" : "memory.current"));
   if (limit < 0 || used < 0) return unlimited;
+  // The kernel can reclaim the page cache (memory.stat's inactive_file and active_file).
   std::int64_t unreclaimable = used;
   for (const char* cache : {"inactive_file", "active_file"}) {
     const std::string name = std::string(is_version_1 ? "total_" : "") + cache;
-    unreclaimable -= std::max<std::int64_t>(number_in(group / "memory.stat", name), 0);
+    unreclaimable -= std::max<std::int64_t>(number_after(group / "memory.stat", name), 0);
   }
   // Clamped, because limit and usage are read at different times. "Unlimited" in version 1 is nearly the
   // largest integer.
@@ -85,7 +86,7 @@ std::int64_t total_memory_bytes() {
 Memory usable_memory() {
   Memory machine = unlimited;
   machine.limit = static_cast<double>(total_memory_bytes());
-  const std::int64_t kilobytes = number_in("/proc/meminfo", "MemAvailable");
+  const std::int64_t kilobytes = number_after("/proc/meminfo", "MemAvailable");
   if (kilobytes >= 0) machine.free = static_cast<double>(kilobytes) * 1024;
   return minimum(minimum(machine, process_memory()), group_memory("/proc/self/cgroup", "/sys/fs/cgroup"));
 }
@@ -117,8 +118,8 @@ Memory group_memory(const std::filesystem::path& groups, const std::filesystem::
 }
 
 std::int64_t memory_kills() {
-  const std::int64_t group = number_in("/sys/fs/cgroup/memory.events", "oom_kill");
-  return std::max(group, number_in("/proc/vmstat", "oom_kill"));
+  const std::int64_t group = number_after("/sys/fs/cgroup/memory.events", "oom_kill");
+  return std::max(group, number_after("/proc/vmstat", "oom_kill"));
 }
 
 }  // namespace gaussweep::io

@@ -29,6 +29,7 @@ class Descriptor {
   bool open() const { return fd_ >= 0; }
   /// Releases ownership without closing.
   int release() { return std::exchange(fd_, -1); }
+  /// Closes the file, if one is open.
   void reset();
   /// Returns a path with which libraries and streams open the same file again, even if its name now refers to
   /// another file.

@@ -55,6 +55,8 @@ Text TextPool::of(std::string_view text) {
   if (text.empty()) return {};
   const std::size_t pair = std::hash<std::string_view>{}(text) % (slots_.size() / 2);
   Text &first = slots_[2 * pair], &second = slots_[2 * pair + 1];
+  // A two-way cache with least-recently-used replacement. A hit in the second slot moves to the first. A miss
+  // moves the more recent text to the second slot and replaces the other one.
   if (first != text) std::swap(first, second);
   if (first != text) first = text;
   return first;

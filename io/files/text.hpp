@@ -24,6 +24,7 @@ class Text : public std::string_view {
   operator std::string() const { return std::string(data(), size()); }
   Text& operator+=(std::string_view more) { return *this = std::string(*this).append(more); }
   void clear() { *this = Text(); }
+  // These functions of string_view would change the pointer from which the reference count is found.
   void remove_prefix(size_type) = delete;
   void remove_suffix(size_type) = delete;
   void swap(std::string_view&) = delete;
@@ -36,8 +37,8 @@ inline std::string operator+(const Text& text, const char* after) {
   return std::string(text) + after;
 }
 
-/// Gives equal texts the same storage: `of` returns a copy of an equal text if it is in the cache of recent
-/// texts, which has a fixed size.
+/// Gives equal texts the same storage. A cache of fixed size keeps recent texts; `of` returns a copy of the
+/// cached text that equals its argument, and otherwise a new text, which it adds to the cache.
 class TextPool {
  public:
   Text of(std::string_view text);

@@ -110,8 +110,8 @@ void check_axes_once(const Entry& entry) {
   }
 }
 
-/// Returns "; is 'methods' at line 7 meant to be it?" if a key of the entry may be a misspelling of `word`,
-/// else "".
+/// Returns a hint if a key of the entry may be a misspelling of the missing key `word`, e.g. "; is 'methods'
+/// at line 7 meant to be it?" for `method`; else "".
 std::string misspelling_hint(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;
@@ -124,7 +124,8 @@ std::string misspelling_hint(const Entry& entry, const std::string& word) {
 /// entry, a value is the whole list. In a result of combinations_of, it is one element of the list.
 using Combination = std::map<std::string, YamlPointer>;
 
-/// Returns true if the value is a list that stands for one entry per value, unlike the list of an axis.
+/// Returns true if the value is a list that stands for one entry per value. These are lists of problems and
+/// of conditions of measurement (`cache`, `host_memory`). The list of an axis gives trials of the same entry.
 /// @throws InputError if such a list is empty
 bool multiplies_entries(const std::string& key, const YamlNode& value) {
   const bool multiplies = key == "problem" || std::any_of(all_settings().begin(), all_settings().end(),
@@ -137,7 +138,7 @@ bool multiplies_entries(const std::string& key, const YamlNode& value) {
 }
 
 /// Returns all combinations of the lists of an entry.
-/// @param common lists of the plan, for keys that the entry lacks
+/// @param common lists of the plan; an entry's own value of a key replaces the plan's list
 std::vector<Combination> combinations_of(const YamlNode& node, const Combination& common) {
   constexpr std::size_t max_entries = 100;
   Combination lists = common;
@@ -169,7 +170,7 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
   entry.location = node.location;
   entry.settings = common;
   const Keys keys = entry_keys(entry, problems, budget);
-  bool is_complete = true;
+  bool is_complete = true;  // false once a key is missing or its value is wrong
   for (const auto& [key, value] : combination)
     is_complete =
         mistakes.attempt([&, &name = key, &one = value] { keys.at(name).read(*one); }) && is_complete;
@@ -178,9 +179,9 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
       for (const YamlPointer& item : value->items) entry.problems.push_back(item->text);
     }
     if (combination.count(key.text) > 0) continue;
-    const auto known = keys.find(key.text);
+    const auto reserved_key = keys.find(key.text);
     const auto read = [&, &name = key, &node_of = value] {
-      if (known != keys.end()) return known->second.read(*node_of);
+      if (reserved_key != keys.end()) return reserved_key->second.read(*node_of);
       // The key is not reserved, so it is an axis. The driver checks if the methods have it, because io does
       // not depend on the registry.
       if (node_of->kind == Kind::map && !has_backends(name.text)) {
@@ -193,8 +194,8 @@ Entry entry_of(const YamlNode& node, const Combination& combination, const Setti
     is_complete = mistakes.attempt(read) && is_complete;
   }
   const auto require = [&](const std::string& name, const std::string& allowed) {
-    const auto is_it = [&](const auto& written) { return written.first.text == name; };
-    if (std::any_of(node.entries.begin(), node.entries.end(), is_it)) return;
+    const auto has_this_name = [&](const auto& written) { return written.first.text == name; };
+    if (std::any_of(node.entries.begin(), node.entries.end(), has_this_name)) return;
     is_complete = false;
     mistakes.attempt([&] {
       fail_at(node.location, name + " is missing in this entry of sweep; allowed: " + allowed +

@@ -15,13 +15,15 @@
 
 namespace gaussweep::io {
 
-/// One entry of the plan's list `sweep`. The combinations of its problem, methods and axes are trials.
+/// One entry of the plan's list `sweep`. An axis is a size, property or parameter with the values that it
+/// takes. Each combination of problem, method, matrix and axis values is a trial: one method on one input.
 struct Entry {
   Scalar problem;
-  std::vector<std::string> problems;              ///< all values that the key `problem` has
-  std::vector<Scalar> methods;                    ///< names, globs and "all", as written
-  std::map<std::string, Axis> axes;               ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
-  std::vector<std::map<std::string, Axis>> zips;  ///< axes of equal length; they vary together
+  std::vector<std::string> problems;  ///< all values that the key `problem` has
+  std::vector<Scalar> methods;        ///< names, globs and "all", as written
+  std::map<std::string, Axis> axes;   ///< n, m, k, nrhs, uplo, precision, seed, and any parameter
+  /// Groups of axes of equal length that vary together: a trial uses the i-th value of each axis of a group.
+  std::vector<std::map<std::string, Axis>> zips;
   std::vector<Exclude> excludes;
   std::vector<MatrixBlock> matrices;  ///< from the entry, else from the plan, else the default
   std::optional<MatrixBlock> matrix_b;
@@ -45,7 +47,8 @@ struct Plan {
 /// Returns the reserved keys of an entry of `sweep`; every other key is an axis or a parameter.
 const std::vector<std::string>& reserved_entry_keys();
 
-/// Reads a plan. @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known
+/// Read a plan from a file (read_plan) or from its text (parse_plan, where `file` is used in messages).
+/// @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known
 /// key), wrong type, number out of range, empty sweep, empty list, unequal zip.
 /// @param problems the names of all problems (io does not depend on the registry)
 Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);

@@ -11,8 +11,9 @@ namespace {
 
 using Kind = YamlNode::Kind;
 
-constexpr std::size_t max_matrices = 10000;  ///< the maximum number of matrices of one `matrix` key
-constexpr double largest_number = 1e300;
+/// The maximum number of matrices of one `matrix` key, and of values of one condition of `exclude`.
+constexpr std::size_t max_matrices = 10000;
+constexpr double largest_number = 1e300;  ///< the largest number in a condition of `exclude`
 
 /// Checks sizes, uplo, precision and seeds, which mean the same for every method.
 void check_values(const std::string& name, const std::vector<Scalar>& values) {
@@ -26,8 +27,8 @@ void check_values(const std::string& name, const std::vector<Scalar>& values) {
 
 /// Returns all values with expanded ranges. @throws InputError with the text `too_many` if there are more
 /// than `max_values`
-std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t max_values,
-                              const std::string& too_many) {
+std::vector<Scalar> expanded_ranges(const std::vector<Scalar>& scalars, std::size_t max_values,
+                                    const std::string& too_many) {
   std::vector<Scalar> values;
   for (const Scalar& scalar : scalars) {
     const std::vector<Scalar> expanded_values = expand_range(scalar);
@@ -40,21 +41,22 @@ std::vector<Scalar> ranges_of(const std::vector<Scalar>& scalars, std::size_t ma
 /// Reads the values of an axis, expands their ranges, and checks them.
 std::vector<Scalar> expanded(const std::string& name, const YamlNode& node, RangeBudget& budget) {
   const std::vector<Scalar> values =
-      ranges_of(scalars_of(node, name), budget.left,
-                "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
+      expanded_ranges(scalars_of(node, name), budget.left,
+                      "the ranges of this plan have more than " + std::to_string(max_plan_nodes) + " values");
   budget.left -= values.size();
   check_values(name, values);
   return values;
 }
 
-/// Returns true if the values of the key are numbers. (A file name may look like a range.)
+/// Returns true if a value of this key of `matrix` may be a range. For keys with texts it may not, because a
+/// file name can look like a range.
 bool may_be_range(const std::string& key) {
   static const std::vector<std::string> texts = {"kind", "file",     "dataset", "store",
                                                  "psf",  "psf_file", "what"};
   return std::find(texts.begin(), texts.end(), key) == texts.end();
 }
 
-/// Returns one block per combination of the values that lists and ranges stand for.
+/// Reads a mapping of the keys of `matrix`. If values are lists or ranges, returns one block per combination.
 std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what) {
   if (node.kind != Kind::map)
     fail_kind(node, what, "a mapping, e.g. {kind: uniform, seed: 1} or {file: a.mtx}");
@@ -64,7 +66,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
     require_word(key, matrix_keys(), what + " has no");
     std::vector<Scalar> choices = scalars_of(*value, what + "." + key.text);
     const std::string too_many = what + ": the lists have too many combinations";
-    if (may_be_range(key.text)) choices = ranges_of(choices, max_matrices, too_many);
+    if (may_be_range(key.text)) choices = expanded_ranges(choices, max_matrices, too_many);
     if (key.text == "store") always_or_never(*value, "store");
     if (blocks.size() * choices.size() > max_matrices) fail_at(value->location, too_many);
     std::vector<MatrixBlock> combinations;
@@ -82,6 +84,7 @@ std::vector<MatrixBlock> blocks_of(const YamlNode& node, const std::string& what
 /// Checks a condition of `exclude`. A condition that begins with <, > or = compares numbers; every other one
 /// is a value or a glob.
 void check_condition(const Scalar& condition, const std::string& name) {
+  // The operand begins after the operator; a condition without an operator may be any text.
   const std::size_t begin = condition.text.find_first_not_of("<>=");
   if (begin == 0) return;
   const std::string op = condition.text.substr(0, begin);
@@ -122,7 +125,7 @@ void fail_kind(const YamlNode& node, const std::string& what, const std::string&
 void require_word(const Scalar& word, const std::vector<std::string>& allowed, const std::string& what) {
   if (std::find(allowed.begin(), allowed.end(), word.text) != allowed.end()) return;
   std::string list;
-  for (const std::string& word_allowed : allowed) list += (list.empty() ? "" : ", ") + word_allowed;
+  for (const std::string& allowed_word : allowed) list += (list.empty() ? "" : ", ") + allowed_word;
   fail_at(word.location,
           what + " '" + word.text + "'; " + nearest_hint(word.text, allowed) + "allowed: " + list);
 }
@@ -226,8 +229,8 @@ std::vector<Exclude> excludes_of(const YamlNode& node) {
     exclude.location = item->location;
     for (const auto& [name, value] : item->entries) {
       const std::vector<Scalar> conditions =
-          ranges_of(scalars_of(*value, "exclude." + name.text), max_matrices,
-                    "exclude." + name.text + ": the ranges have too many values");
+          expanded_ranges(scalars_of(*value, "exclude." + name.text), max_matrices,
+                          "exclude." + name.text + ": the ranges have too many values");
       for (const Scalar& condition : conditions) check_condition(condition, "exclude." + name.text);
       exclude.conditions[name.text] = conditions;
     }

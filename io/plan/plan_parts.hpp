@@ -15,7 +15,7 @@ struct RangeBudget {
   std::size_t left = max_plan_nodes;
 };
 
-/// Return the keys of `matrix` (of any kind), and the names of backends.
+/// Return the keys that a `matrix` block may have, over all matrix kinds, and the names of backends.
 const std::vector<std::string>& matrix_keys();
 const std::vector<std::string>& backend_names();
 
@@ -36,12 +36,12 @@ Scalar always_or_never(const YamlNode& node, const std::string& what);
 bool has_backends(const std::string& axis);
 /// Reads the axis `name`: a value, list or range; for n, m and k also a mapping by backend.
 Axis axis_of(const Scalar& name, const YamlNode& node, RangeBudget& budget);
-/// Reads a mapping of axes of equal length, or a list of such mappings.
+/// Reads the key `zip`: a mapping of axes of equal length, which vary together, or a list of such mappings.
 std::vector<std::map<std::string, Axis>> zips_of(const YamlNode& node, RangeBudget& budget);
 /// Reads the matrices of a key `what`: a mapping, or a list of mappings. A list as a value of a mapping gives
 /// one matrix per element.
 std::vector<MatrixBlock> matrices_of(const YamlNode& node, const std::string& what);
-/// Reads a list of mappings of conditions.
+/// Reads the key `exclude`: a list of mappings. A trial is left out if it meets all conditions of a mapping.
 std::vector<Exclude> excludes_of(const YamlNode& node);
 /// Reads a mapping of methods to their expected statuses.
 std::map<std::string, std::pair<Location, std::vector<Scalar>>> expect_of(const YamlNode& node);

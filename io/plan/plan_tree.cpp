@@ -22,9 +22,9 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   /// @param text the text that is parsed; it must outlive the builder
   TreeBuilder(std::string file, const std::string& text) : file_(std::move(file)), text_(text) {
-    lines_.push_back(text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0);
+    line_starts_.push_back(text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0);
     for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', end + 1)) {
-      lines_.push_back(end + 1);
+      line_starts_.push_back(end + 1);
     }
   }
 
@@ -65,10 +65,11 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { end(); }
 
+  /// Converts a mark of the parser, which counts from 0.
   Location location(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
  private:
-  /// A list or mapping whose end was not read yet. `keys` are the keys of a mapping so far.
+  /// A list or mapping whose end was not read yet, and the keys of a mapping that were read so far.
   struct Frame {
     std::shared_ptr<YamlNode> node;
     std::set<std::string> keys;
@@ -77,7 +78,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   /// Counts a value. Throws if there are too many.
   void count(const YAML::Mark& mark) {
-    if (++nodes_ > max_plan_nodes) {
+    if (++node_count_ > max_plan_nodes) {
       fail_at(location(mark), "too many values; a plan holds at most " + std::to_string(max_plan_nodes));
     }
   }
@@ -101,7 +102,7 @@ class TreeBuilder : public YAML::EventHandler {
   /// Checks that a quote is closed. The parser accepts the end of the file as the end of a quoted value.
   void require_closed(const YAML::Mark& mark) const {
     const std::size_t first =
-        lines_.at(static_cast<std::size_t>(mark.line)) + static_cast<std::size_t>(mark.column);
+        line_starts_.at(static_cast<std::size_t>(mark.line)) + static_cast<std::size_t>(mark.column);
     const char quote = first < text_.size() ? text_[first] : '\0';
     if (quote != '"' && quote != '\'') return;  // a tag or an anchor precedes the value
     std::size_t i = first + 1;
@@ -197,11 +198,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   std::string file_;
   const std::string& text_;
-  std::vector<std::size_t> lines_;  // the offset of each line, the first one after a byte order mark
+  std::vector<std::size_t> line_starts_;  // the offset of each line, the first one after a byte order mark
   YamlPointer root_;
   std::vector<Frame> open_;  // the nested lists and mappings that are not complete, outermost first
   std::vector<std::shared_ptr<YamlNode>> anchors_;  // by the parser's number of the anchor
-  std::size_t nodes_ = 0;                           // number of values so far; an alias counts as one
+  std::size_t node_count_ = 0;                      // number of values so far; an alias counts as one
 };
 
 /// Throws at the first byte that is not UTF-8 text.
@@ -225,7 +226,7 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
   if (message.find("anchor") != std::string::npos) return "; a value that begins with * must stand in quotes";
   std::istringstream lines(text);
   std::string line;
-  for (int i = 0; i <= mark.line && std::getline(lines, line); ++i) {
+  for (int i = 0; i <= mark.line && std::getline(lines, line); ++i) {  // keeps the line of the error
   }
   const std::size_t first = line.find_first_not_of(' ');
   if (first != std::string::npos && line[first] == '\t') return "; indent with spaces, not with tabs";
@@ -234,7 +235,7 @@ std::string parser_hint(const std::string& text, const YAML::Mark& mark, const s
 }
 
 /// Checks the numbers of brackets and commas before parsing, because the parser needs seconds and gigabytes
-/// for too many of them.
+/// for too many of them. Brackets in quotes count too; the limits are far above those of real plans.
 void require_few_brackets(const std::string& text, const std::string& file) {
   constexpr int max_open = 1000, max_separators = 1'000'000;
   int open = 0, separators = 0, line = 1, column = 0;

@@ -32,6 +32,7 @@ std::optional<std::int64_t> integer_of(std::string text) {
   return value * factor;
 }
 
+/// Returns the Levenshtein distance, computed with one row of the dynamic-programming table.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -65,17 +66,19 @@ std::string nearest_hint(const std::string& word, const std::vector<std::string>
   constexpr std::size_t longest_word = 64;  // a longer word is no misspelt name
   if (word.size() > longest_word) return {};
   std::string nearest;
-  // The leading dashes of an option do not count as letters of its name.
+  // A candidate is near if its edit distance is at most 2 or half of the word's letters. The leading dashes
+  // of an option do not count as letters.
   const std::size_t letters = word.size() - std::min(word.size(), word.find_first_not_of('-'));
-  std::size_t shortest = std::max<std::size_t>(2, letters / 2) + 1;
+  std::size_t best_distance = std::max<std::size_t>(2, letters / 2) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < shortest) {
-      shortest = distance;
+    if (distance < best_distance) {
+      best_distance = distance;
       nearest = candidate;
     }
   }
-  constexpr std::size_t shortest_prefix = 3;  // the beginning of a candidate is near, too
+  // Otherwise accepts a candidate that begins with the word.
+  constexpr std::size_t shortest_prefix = 3;
   if (nearest.empty() && word.size() >= shortest_prefix) {
     const auto longer = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
       return candidate.compare(0, word.size(), word) == 0;
@@ -173,6 +176,7 @@ std::vector<Scalar> expand_range(const Scalar& scalar) {
                 "' is no range; allowed: start:stop (1:8, step 1), start:stop:step (500:5500:500) or "
                 "start:stop:*factor (64:4096:*2)");
   }
+  // The groups of `pattern` are start, stop, "*" for a factor, and the step or factor.
   const auto part = [&](std::size_t i) {
     return parse_integer({match[i], scalar.location}, INT64_MIN, INT64_MAX, "range");
   };

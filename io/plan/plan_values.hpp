@@ -52,8 +52,8 @@ struct MatrixBlock {
 
 /// An entry of `exclude:`.
 struct Exclude {
-  /// An axis, a parameter or "method" → conditions: a value, ">4096", "<=64". If there are several, one of
-  /// them must hold.
+  /// Conditions (a value, ">4096" or "<=64") by the name of an axis, a parameter or "method". A name with
+  /// several conditions matches if one of them holds.
   std::map<std::string, std::vector<Scalar>> conditions;
   Location location;
 };

@@ -129,9 +129,10 @@ Stages stages_of(const std::string& word) {
 
 /// Returns a setting that is a condition of measurement with two values, written as two words. The first word
 /// is the default.
-/// @param chosen the name of a member of the trial's JSON; the member exists only for the second word
+/// @param json_key a member of the trial's JSON, which is true for the second word and absent for the first
+/// @param flag a function that returns the bool in TrialSettings; it is true for the second word
 template <class Flag>
-Setting two_valued_condition(const char* name, const char* help, const char* chosen,
+Setting two_valued_condition(const char* name, const char* help, const char* json_key,
                              std::array<const char*, 2> words, const char* heading, Text Record::*column,
                              Flag flag) {
   Setting setting{name,
@@ -141,9 +142,9 @@ Setting two_valued_condition(const char* name, const char* help, const char* cho
                     flag(s) = word_of(v, name, {words[0], words[1]}) == words[1];
                   },
                   [=](const TrialSettings& s, json& trial) {
-                    if (flag(s)) trial[chosen] = true;
+                    if (flag(s)) trial[json_key] = true;
                   },
-                  [=](const json& trial, TrialSettings& s) { flag(s) = trial.value(chosen, false); },
+                  [=](const json& trial, TrialSettings& s) { flag(s) = trial.value(json_key, false); },
                   true};
   setting.condition =
       Condition{heading, column, words[0], [=](const TrialSettings& s) { return words[flag(s) ? 1 : 0]; }};
@@ -246,10 +247,10 @@ const std::vector<Setting>& all_settings() {
 }
 
 const std::vector<Setting>& conditions() {
-  static const std::vector<Setting> chosen = [] {
-    std::vector<Setting> chosen;
+  static const std::vector<Setting> settings_with_condition = [] {
+    std::vector<Setting> rows;
     for (const Setting& setting : all_settings()) {
-      if (setting.condition) chosen.push_back(setting);
+      if (setting.condition) rows.push_back(setting);
     }
     Setting gpus;
     gpus.name = "gpu_count";
@@ -261,10 +262,10 @@ const std::vector<Setting>& conditions() {
                                  return counts.at(static_cast<std::size_t>(s.gpus - 1));
                                },
                                false};
-    chosen.push_back(std::move(gpus));
-    return chosen;
+    rows.push_back(std::move(gpus));
+    return rows;
   }();
-  return chosen;
+  return settings_with_condition;
 }
 
 std::string condition_of(const Record& record, const Condition& condition) {

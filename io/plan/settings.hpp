@@ -1,6 +1,7 @@
 #pragma once
-/// The settings of trials: how they are run and verified. The keys are allowed in a plan, for all of its
-/// trials, and in an entry of `sweep`, for the trials of the entry. One table defines all keys.
+/// The settings of trials (a trial is one method on one input): how they are run and verified. The keys are
+/// allowed in a plan, for all of its trials, and in an entry of `sweep`, for the trials of the entry. One
+/// table defines all keys.
 #include <array>
 #include <cstdint>
 #include <functional>
