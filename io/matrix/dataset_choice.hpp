@@ -8,7 +8,7 @@
 
 namespace gaussweep::io {
 
-/// A variable or dataset of a file.
+/// A variable or dataset of a file that may be the matrix to read.
 struct Candidate {
   std::string name;
   std::int64_t rows = 0, cols = 0;

@@ -18,6 +18,7 @@ struct Half {
   std::uint16_t bits;
 };
 
+/// Return the number as a double; exact except for 64-bit integers and long doubles (see is_represented).
 double value_of(Half half) {
   const int exponent = half.bits >> 10 & 0x1f, fraction = half.bits & 0x3ff;
   const double magnitude = exponent == 0x1f ? (fraction == 0 ? INFINITY : NAN)
@@ -59,6 +60,7 @@ T load(const char* from, bool swapped) {
   return number;
 }
 
+/// Converts numbers of type T to double until one is not represented. @return the number of converted ones
 template <class T>
 std::size_t convert(const char* from, bool swapped, std::size_t count, double* to) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -69,17 +71,19 @@ std::size_t convert(const char* from, bool swapped, std::size_t count, double* t
   return count;
 }
 
+/// Returns a number as text for messages: integers and long doubles with all digits, others with six.
 template <class T>
 std::string text(const char* from, bool swapped) {
   const T number = load<T>(from, swapped);
   if constexpr (std::is_integral_v<T>) return std::to_string(number);
-  char words[64];
+  char text_of_number[64];
   if constexpr (std::is_same_v<T, long double>) {
-    std::snprintf(words, sizeof words, "%.*Lg", std::numeric_limits<T>::max_digits10, number);
+    std::snprintf(text_of_number, sizeof text_of_number, "%.*Lg", std::numeric_limits<T>::max_digits10,
+                  number);
   } else {
-    std::snprintf(words, sizeof words, "%g", value_of(number));
+    std::snprintf(text_of_number, sizeof text_of_number, "%g", value_of(number));
   }
-  return words;
+  return text_of_number;
 }
 
 /// A readable number type, with the functions that convert its numbers to double and to text.
@@ -102,6 +106,7 @@ constexpr TypeRow type_table[] = {
     row_of<Half>('f'),          row_of<float>('f'),         row_of<double>('f'),
     row_of<long double>('f')};
 
+/// Returns the row of a type; null if the type is not readable.
 const TypeRow* find_type(const ElementType& type) {
   const auto* const found =
       std::find_if(std::begin(type_table), std::end(type_table),
@@ -156,13 +161,15 @@ void ElementSink::put(const void* block, std::int64_t line, std::int64_t lines, 
   values_.resize(std::max(values_.size(), count));
   const std::size_t converted = convert_elements(type_, block, count, values_.data());
   if (converted < count) {
-    const std::int64_t of_line = line + static_cast<std::int64_t>(converted) / width;
-    const std::int64_t in_line = first + static_cast<std::int64_t>(converted) % width;
-    const std::int64_t row = by_rows_ ? of_line : in_line, col = by_rows_ ? in_line : of_line;
+    const std::int64_t line_index = line + static_cast<std::int64_t>(converted) / width;
+    const std::int64_t index_in_line = first + static_cast<std::int64_t>(converted) % width;
+    const std::int64_t row = by_rows_ ? line_index : index_in_line,
+                       col = by_rows_ ? index_in_line : line_index;
     throw InputError(
         where_ + refused_element(type_, static_cast<const char*>(block) + converted * type_.bytes, row, col));
   }
   if (matrix_.data.empty()) return;  // the caller only checks the elements
+  // The matrix is column-major. Lines that are columns are contiguous in it; lines that are rows are strided.
   if (!by_rows_) {
     for (std::int64_t i = 0; i < lines; ++i)
       std::copy_n(values_.data() + i * width, width, matrix_.data.data() + (line + i) * matrix_.rows + first);

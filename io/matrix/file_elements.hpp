@@ -66,12 +66,13 @@ class ElementSink {
   /// Stores all elements; `read(to, bytes)` must return them in the order of the file. @throws InputError
   template <class Read>
   void put_all(const Read& read) {
+    // A block has at most 2^17 elements: several whole lines, or a part of one long line.
     constexpr std::int64_t max_block = std::int64_t{1} << 17;
     const std::int64_t width = std::min(length(), max_block),
-                       step = std::max<std::int64_t>(1, max_block / width);
+                       lines_per_block = std::max<std::int64_t>(1, max_block / width);
     std::vector<char> block;
-    for (std::int64_t line = 0; line < lines(); line += step) {
-      const std::int64_t count = std::min(step, lines() - line);
+    for (std::int64_t line = 0; line < lines(); line += lines_per_block) {
+      const std::int64_t count = std::min(lines_per_block, lines() - line);
       for (std::int64_t first = 0; first < length(); first += width) {
         const std::int64_t part = std::min(width, length() - first);
         block.resize(static_cast<std::size_t>(count * part) * type_.bytes);

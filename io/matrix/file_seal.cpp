@@ -81,6 +81,7 @@ SealSum sum_of_file(int fd, off_t begin, off_t end) {
   while (begin < end) {
     const auto parts = static_cast<std::size_t>((end - begin + part_bytes - 1) / part_bytes);
     std::vector<SealSum> sums(std::min(parts, parallel_threads()));
+    // Part i of this round is [limit(i), limit(i + 1)); a round has at most one part per thread.
     const auto limit = [&](std::size_t i) {
       return std::min(end, begin + static_cast<off_t>(i) * part_bytes);
     };
@@ -103,10 +104,10 @@ std::string broken_seal(int fd) {
   if (count < 0) return std::string("it cannot be read: ") + std::strerror(errno);
   if (static_cast<std::size_t>(count) < seal.size()) return "it is shorter than its seal";
   if (seal.compare(0, seal_prefix.size(), seal_prefix) != 0) return "it has no seal of gaussweep";
-  struct stat facts {};
-  if (fstat(fd, &facts) != 0) return std::string("its size cannot be read: ") + std::strerror(errno);
+  struct stat file_status {};
+  if (fstat(fd, &file_status) != 0) return std::string("its size cannot be read: ") + std::strerror(errno);
   try {
-    const std::string expected = sum_of_file(fd, static_cast<off_t>(seal_bytes), facts.st_size).seal();
+    const std::string expected = sum_of_file(fd, static_cast<off_t>(seal_bytes), file_status.st_size).seal();
     return expected == seal ? "" : "its checksum does not match its contents";
   } catch (const StorageError& error) {
     return error.what();

@@ -87,7 +87,8 @@ struct InspectedDataset {
   ElementType element;        ///< the type that HDF5 converts the elements to
 };
 
-/// Returns a type for H5Dread that represents all values of the stored type; its kind is 0 if there is none.
+/// Returns the type into which H5Dread converts elements of the stored type; its kind is 0 if the stored type
+/// is not readable.
 ElementType element_of(hid_t type) {
   const std::size_t bytes = H5Tget_size(type);
   switch (H5Tget_class(type)) {
@@ -189,8 +190,8 @@ std::string octave_type(hid_t file, const std::string& name) {
   return text.c_str();
 }
 
-/// Returns true for a variable that Octave wrote. A struct is not a variable in this sense, because its
-/// fields are variables themselves.
+/// Returns true for a group that represents one variable of Octave. A struct does not count, because its
+/// fields are such groups themselves.
 bool is_octave_variable(hid_t file, const std::string& name) {
   return H5Aexists(h5::open_object(file, name), "OCTAVE_NEW_FORMAT") > 0 &&
          octave_type(file, name) != "scalar struct";
@@ -239,8 +240,8 @@ Candidate inspect_group(hid_t file, hid_t object, const std::string& path, Write
 struct Search {
   Writer writer;
   std::vector<InspectedDataset> found = {};
-  /// The path, with a slash at the end, of the last group that represents a single variable. Objects in this
-  /// group are skipped.
+  /// The path, with a slash at the end, of the last visited group that represents one variable, such as a
+  /// sparse matrix. The objects in this group are its parts and are skipped.
   std::string variable = {};
   std::string error = {};
 };
@@ -279,10 +280,10 @@ herr_t visit(hid_t file, const char* name, const H5O_info_t* info, void* out) {
 /// Returns the paths at which a name like Problem.A may be found. These are an object of this name, a field
 /// of a MATLAB struct or member of a group (Problem/A), and a field of an Octave struct (Problem/value/A).
 std::array<std::string, 3> paths_of(const std::string& name) {
-  std::string path = name, in_octave;
+  std::string path = name, octave_path;
   std::replace(path.begin(), path.end(), '.', '/');
-  for (const char c : path) in_octave += c == '/' && !in_octave.empty() ? "/value/" : std::string(1, c);
-  return {name, path, in_octave};
+  for (const char c : path) octave_path += c == '/' && !octave_path.empty() ? "/value/" : std::string(1, c);
+  return {name, path, octave_path};
 }
 
 /// Returns the dataset to read: the named one, the first of the default names, or the only matrix.
@@ -301,6 +302,7 @@ InspectedDataset chosen_dataset(const std::filesystem::path& path, hid_t file, c
         wanted.substr(0, wanted.rfind('/') == std::string::npos ? 0 : wanted.rfind('/'));
     H5O_info_t info;
     h5::check(H5Oget_info(object, &info), "look at " + wanted);
+    // `wanted` may name a variable of Octave (/A) or the dataset in it (/A/value).
     const bool is_octave = is_octave_variable(file, wanted);
     if (is_octave || info.type == H5O_TYPE_DATASET) {
       const InspectedDataset found = is_octave ? inspect_octave_variable(file, wanted)
@@ -322,11 +324,13 @@ InspectedDataset chosen_dataset(const std::filesystem::path& path, hid_t file, c
   return search.found[sole_matrix(path, candidates, choice)];
 }
 
-/// The size of the blocks in which a dataset is read: `lines` rows (columns if the file stores columns) of
-/// `width` elements each. A block has about 64 MiB in whole chunks, so that no chunk is decompressed twice.
+/// The size of the blocks in which a dataset is read: `lines` lines of `width` elements each. A line is a
+/// row, or a column if the file stores columns. A block has about 64 MiB in whole chunks, so that no chunk is
+/// decompressed twice.
 struct BlockSize {
   hsize_t lines, width;
 };
+/// Chooses the block size. @param lines number of lines of the dataset @param length elements per line
 BlockSize block_size(hid_t dataset, hsize_t lines, hsize_t length, int rank) {
   constexpr hsize_t elements = (hsize_t{64} << 20) / sizeof(double);
   const h5::Properties creation(H5Dget_create_plist(dataset), "read the layout of a dataset");

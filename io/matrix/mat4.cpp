@@ -11,6 +11,8 @@
 namespace gaussweep::io {
 namespace {
 
+/// The header of a variable. The decimal digits of `type` are MOPT in MATLAB's documentation: M is the byte
+/// order, O is 0, P the number type, and T the class (0 full, 1 text, 2 sparse).
 struct Header4 {
   std::uint32_t type = 0, rows = 0, cols = 0, imaginary = 0, name_bytes = 0;
   bool swapped = false;
@@ -36,7 +38,6 @@ std::optional<Header4> header_at(const Descriptor& file, off_t at) {
   const bool swapped = words[0] > 0xffff;  // in the right byte order, the type is below 2000
   for (int i = 0; swapped && i < 5; ++i) words[i] = __builtin_bswap32(words[i]);
   const Header4 header{words[0], words[1], words[2], words[3], words[4], swapped};
-  // The decimal digits of the type: byte order, 0, number type, class.
   const bool is_type =
       header.type < 2000 && header.digit(100) == 0 && header.digit(10) <= 5 && header.digit(1) <= 2;
   const auto letter = reinterpret_cast<const unsigned char*>(words)[header_bytes];
@@ -46,7 +47,8 @@ std::optional<Header4> header_at(const Descriptor& file, off_t at) {
   return is_header ? std::optional(header) : std::nullopt;
 }
 
-/// A variable's numbers, stored by columns from offset `begin`.
+/// A variable's numbers as the file stores them: a column-major table from offset `begin`. For a sparse
+/// matrix the table has one row per entry, and a last row with the matrix's dimensions.
 class Table {
  public:
   Table(const Descriptor& file, off_t begin, const Header4& header)
@@ -65,7 +67,7 @@ class Table {
   const Header4& header_;
 };
 
-/// Returns a dimension of a sparse matrix, which the last row of its table holds.
+/// Returns the number of rows (`which` 0) or columns (1) of a sparse matrix, from the last row of its table.
 std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uint32_t which) {
   const double size = table.column(which, header.rows - 1, 1).values.front();
   if (!(size >= 0 && size <= INT32_MAX && size == std::floor(size)))
@@ -73,8 +75,8 @@ std::uint64_t size_of_sparse(const Table& table, const Header4& header, std::uin
   return static_cast<std::uint64_t>(size);
 }
 
-/// Reads the entries of a sparse matrix: a table with the columns row, column and value. The file counts rows
-/// and columns from 1.
+/// Reads the entries of a sparse matrix from a table with the columns row, column and value. The file counts
+/// rows and columns from 1.
 void read_entries4(const Table& table, const Header4& header, MatVariables& variables) {
   const std::uint32_t count = header.rows - 1;
   const MatNumbers rows = table.column(0, 0, count), cols = table.column(1, 0, count);
@@ -125,6 +127,7 @@ void walk_mat4(const Descriptor& file, MatVariables& variables) {
     MatBytes(file, at + header_bytes, end, false).read(name.data(), name.size());
     name.resize(std::min(name.find('\0'), name.size()));
     at += header_bytes + header->name_bytes;
+    // The imaginary parts, if any, follow the real parts.
     const std::uint64_t count = std::uint64_t{header->rows} * header->cols * (header->imaginary + 1);
     const std::uint64_t bytes = header->element().bytes;
     if (count > static_cast<std::uint64_t>(end - at) / bytes) throw BrokenMat(mat_cut_off);

@@ -32,6 +32,7 @@ enum MatClass : std::uint32_t {
   class_uint64 = 15,
   class_opaque = 17
 };
+// Bits of an array's first flag word, whose low byte is the class.
 constexpr std::uint32_t complex_flag = 0x0800, logical_flag = 0x0200;
 constexpr int max_array_depth = 32;
 
@@ -42,7 +43,8 @@ struct Tag {
   bool is_small = false;  ///< the element's data, at most four bytes, are in the second half of the tag
 };
 
-/// Reads the elements of an array.
+/// Reads an array and the arrays in it (struct fields and cells). `remaining_bytes_` counts the unread bytes
+/// of the innermost array, so that an element cannot be longer than its array.
 class ArrayWalk {
  public:
   ArrayWalk(MatBytes& source, bool swapped, MatVariables& variables)
@@ -54,8 +56,8 @@ class ArrayWalk {
     if (tag[0] != type_array) throw BrokenMat("an element is no array");
     return tag[1];
   }
-  /// Reads an array of `bytes` bytes. @param parent_name the name of the field or cell that the array is in;
-  /// such arrays store no name
+  /// Reads an array of `bytes` bytes. @param parent_name the name for an array in a field or cell, such as
+  /// Problem.A, because such arrays store no name @param depth 0 for a variable of the file
   void array(std::uint64_t bytes, const std::string& parent_name, int depth) {
     if (bytes == 0) return add({parent_name, 0, 0, "is empty"});
     if (depth > max_array_depth) throw BrokenMat("arrays are nested too deeply");
@@ -147,11 +149,12 @@ class ArrayWalk {
     const MatNumbers rows = numbers_of_sparse(), starts = numbers_of_sparse();
     MatNumbers values = numbers_of_sparse();
     const auto columns = static_cast<std::size_t>(variables_.matrix().cols);
-    const bool is_whole = starts.values.size() > columns && starts.values[0] == 0 &&
-                          std::is_sorted(starts.values.begin(), starts.values.end()) &&
-                          starts.values[columns] <= static_cast<double>(rows.values.size()) &&
-                          starts.values[columns] <= static_cast<double>(values.values.size());
-    if (!is_whole) throw BrokenMat("the columns of a sparse matrix do not fit its entries");
+    // starts[c] is the index of column c's first entry (compressed sparse columns).
+    const bool is_consistent = starts.values.size() > columns && starts.values[0] == 0 &&
+                               std::is_sorted(starts.values.begin(), starts.values.end()) &&
+                               starts.values[columns] <= static_cast<double>(rows.values.size()) &&
+                               starts.values[columns] <= static_cast<double>(values.values.size());
+    if (!is_consistent) throw BrokenMat("the columns of a sparse matrix do not fit its entries");
     // The arrays may be longer than the number of entries.
     values.values.resize(static_cast<std::size_t>(starts.values[columns]));
     std::size_t column = 0;
@@ -176,11 +179,12 @@ class ArrayWalk {
     if (with_fields && __builtin_mul_overflow(count, names.size() / length, &count))
       throw BrokenMat("a struct is too large");
     for (std::uint64_t i = 0; i < count; ++i) {
+      // `names` has a fixed number of bytes per field; c_str() below removes the NULs at the end.
       const std::string field = is_single ? names.substr(i * length, length) : std::string();
       take(8);  // the tag
       const std::uint64_t bytes = array_bytes();
       take(bytes);
-      const std::uint64_t rest = remaining_bytes_;
+      const std::uint64_t rest = remaining_bytes_;  // array() counts the inner array in remaining_bytes_
       array(bytes, is_single ? name + "." + field.c_str() : std::string(), depth + 1);
       remaining_bytes_ = rest;
     }
@@ -259,7 +263,8 @@ class ArrayWalk {
 
 constexpr off_t mat_header_bytes = 128;  // a text, the version and the byte order
 
-/// Returns the two letters that mark the byte order, "IM" or "MI"; else empty.
+/// Returns the two letters that mark the byte order: "IM" for little-endian, "MI" for big-endian files; empty
+/// if the file is not of version 5.
 std::string byte_order(const Descriptor& file) {
   char end[4] = "";  // two bytes of version (1), then the byte order
   if (::pread(file.fd(), end, 4, mat_header_bytes - 4) != 4) return {};

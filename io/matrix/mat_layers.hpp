@@ -24,6 +24,7 @@ constexpr const char* mat_cut_off = "it is cut off, or damaged";
 /// Reads a section of a file sequentially, and decompresses it if it is deflated.
 class MatBytes {
  public:
+  /// Starts at offset `begin` of the file. @param end the offset behind the section's last byte
   MatBytes(const Descriptor& file, off_t begin, off_t end, bool is_deflated);
   ~MatBytes();
   MatBytes(const MatBytes&) = delete;
@@ -44,13 +45,15 @@ class MatBytes {
   unsigned char block_[1 << 14];
 };
 
-/// The indices or the entries of a sparse matrix.
+/// Numbers of a sparse matrix, converted to double: its row indices, its column indices or starts, or its
+/// entries.
 struct MatNumbers {
   std::vector<double> values;
   std::size_t exact_count = 0;  ///< number of values before the first one that double does not represent
   std::string first_inexact;    ///< the bytes of the first value that double does not represent
   ElementType type;
 };
+/// Reads the next `count` numbers. @throws BrokenMat if there are fewer bytes
 MatNumbers read_numbers(MatBytes& source, const ElementType& type, std::size_t count);
 
 /// Collects the variables of a file in a first pass, and the elements of one of them in a second pass.
@@ -84,6 +87,7 @@ class MatVariables {
   Dense<double>& matrix() { return matrix_; }
 
  private:
+  /// Records the matrix in `info_` and allocates zeros for its elements if they are kept.
   void start(bool is_real);
   void add_sparse_entry(const MatNumbers& entries, std::size_t i, double row, double col, bool is_real);
 
@@ -99,7 +103,8 @@ class MatVariables {
 /// Return true if the file begins like a MATLAB file of version 4 (is_mat4) or version 5 (is_mat5).
 bool is_mat4(const Descriptor& file);
 bool is_mat5(const Descriptor& file);
-/// Read and check a whole file. @throws BrokenMat; InputError if double cannot represent an element
+/// Read and check a whole file, and pass its variables to `variables`. @throws BrokenMat; InputError if
+/// double cannot represent an element
 void walk_mat4(const Descriptor& file, MatVariables& variables);
 void walk_mat5(const Descriptor& file, MatVariables& variables);
 

@@ -43,6 +43,7 @@ int write_fully(int fd, const char* data, std::size_t bytes, off_t offset) {
   return 0;
 }
 
+/// Returns true if all bytes are 0: the first one is, and each one equals its successor.
 bool is_zero(const char* data, std::size_t bytes) {
   return data[0] == 0 && std::memcmp(data, data + 1, bytes - 1) == 0;
 }
@@ -64,16 +65,16 @@ Part write_part(int fd, const ElementRange& part) {
     return sum;
   }();
   Part done;
-  const auto grain_at = [&](std::size_t at) { return std::min(grain_bytes, part.bytes - at); };
-  const auto zero_at = [&](std::size_t at) { return is_zero(part.data + at, grain_at(at)); };
+  const auto grain_size_at = [&](std::size_t at) { return std::min(grain_bytes, part.bytes - at); };
+  const auto is_zero_grain_at = [&](std::size_t at) { return is_zero(part.data + at, grain_size_at(at)); };
   for (std::size_t at = 0; at < part.bytes && done.error == 0;) {
-    if (grain_at(at) == grain_bytes && zero_at(at)) {
+    if (grain_size_at(at) == grain_bytes && is_zero_grain_at(at)) {
       done.sum.add(zeros);
       at += grain_bytes;
       continue;
     }
-    std::size_t end = at + grain_at(at);
-    while (end < part.bytes && !zero_at(end)) end += grain_at(end);
+    std::size_t end = at + grain_size_at(at);
+    while (end < part.bytes && !is_zero_grain_at(end)) end += grain_size_at(end);
     done.sum.add(part.data + at, end - at);
     done.error = write_fully(fd, part.data + at, end - at, part.begin + static_cast<off_t>(at));
     at = end;
@@ -104,6 +105,8 @@ ElementRange create_dense(hid_t file, const std::string& name, const DenseView<T
   const h5::Space space(H5Screate_simple(2, dims, nullptr), "make a space for " + name);
   const h5::Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make dataset properties");
   h5::check(H5Pset_layout(properties, H5D_CONTIGUOUS), "set the layout of " + name);
+  // Early allocation fixes the dataset's offset in the file. HDF5 writes no fill values, because
+  // write_elements sets all elements.
   h5::check(H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY), "set the allocation time of " + name);
   h5::check(H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER), "switch off the filling of " + name);
   const h5::Dataset dataset(
@@ -129,11 +132,11 @@ std::string write_elements(int fd, const std::vector<ElementRange>& ranges, cons
     }
     end = range.begin + static_cast<off_t>(range.bytes);
   }
-  struct stat facts {};
-  if (fstat(fd, &facts) != 0)
+  struct stat file_status {};
+  if (fstat(fd, &file_status) != 0)
     throw StorageError(std::string("its size cannot be read: ") + std::strerror(errno));
-  if (facts.st_size < end) throw StorageError("it is shorter than its elements");
-  sum.add(sum_of_file(fd, end, facts.st_size));
+  if (file_status.st_size < end) throw StorageError("it is shorter than its elements");
+  sum.add(sum_of_file(fd, end, file_status.st_size));
   return sum.seal();
 }
 

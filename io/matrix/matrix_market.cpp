@@ -120,6 +120,7 @@ class Lines {
 
 /// Returns true if a word is an integer equal to `value`. Large integers must consist of digits only.
 bool is_exact_integer(const char* begin, const char* end, double value) {
+  // Parses the word into the type of `number` and compares. `limit` is the first double beyond this type.
   const auto agrees = [&](auto number, double limit) {
     const auto [stop, error] = std::from_chars(begin, end, number);
     return error == std::errc() && stop == end && value < limit &&
@@ -178,6 +179,7 @@ class Words {
     at_ = word_end;
     return value;
   }
+  /// Throws if the line has further words.
   void end() {
     skip();
     if (at_ != end_) lines_.fail(in_quotes(at_) + " follows the last value of the line");
@@ -258,7 +260,8 @@ Header read_header(Lines& lines) {
   return header;
 }
 
-/// Checks entries, and stores each with its mirror image if the matrix is kept.
+/// The matrix that a file's entries are added to. Checks each entry, and stores it if the matrix is kept. For
+/// symmetric and skew-symmetric files also stores the mirrored element.
 class Target {
  public:
   Target(const Lines& lines, const Header& header, bool keep) : lines_(lines), header_(header), keep_(keep) {
@@ -266,6 +269,7 @@ class Target {
     matrix.cols = header.cols;
     if (keep) matrix.data.assign(static_cast<std::size_t>(header.rows * header.cols), 0.0);
   }
+  /// Adds the entry (i, j), counted from 0.
   void add(std::int64_t i, std::int64_t j, double value) {
     if (i == j && header_.symmetry == Header::Symmetry::skew) {
       if (value != 0) lines_.fail("the diagonal of a skew-symmetric matrix is zero");
@@ -321,18 +325,20 @@ std::int64_t read_coordinates(Lines& lines, const Header& header, Target& target
 std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
   const bool is_general = header.symmetry == Header::Symmetry::general,
              is_skew = header.symmetry == Header::Symmetry::skew;
-  const std::int64_t with_diagonal = header.entries + (is_skew ? header.rows : 0);
+  const std::int64_t entries_with_diagonal = header.entries + (is_skew ? header.rows : 0);
   std::string line;
   // Buffers the elements of a skew-symmetric file. Older scipy versions also wrote the diagonal; only the
   // number of elements shows this.
   std::vector<double> elements;
   std::int64_t count = 0, row = 0, col = 0;
+  // Stores the next element in column-major order. A column begins at row 0 in a general file, and else at
+  // row col + `offset`.
   const auto put = [&](double value, std::int64_t offset) {
     target.add(row, col, value);
     if (++row == header.rows) row = is_general ? (++col, 0) : ++col + offset;
   };
   while (lines.next(line)) {
-    if (++count > with_diagonal)
+    if (++count > entries_with_diagonal)
       lines.fail("more entries than the " + std::to_string(header.entries) + " announced");
     Words words(lines, line);
     const double value = words.real(header.integer);
@@ -343,9 +349,10 @@ std::int64_t read_array(Lines& lines, const Header& header, Target& target) {
       put(value, 0);
     }
   }
-  if (is_skew && count != header.entries && count != with_diagonal)
+  // Neither size fits. Returns less than the expected number, so that the caller reports missing entries.
+  if (is_skew && count != header.entries && count != entries_with_diagonal)
     return std::min(count, header.entries - 1);
-  const std::int64_t offset = count == header.entries ? 1 : 0;
+  const std::int64_t offset = count == header.entries ? 1 : 0;  // 1: the file leaves out the diagonal
   row = offset;
   for (const double value : elements) put(value, offset);
   return count;

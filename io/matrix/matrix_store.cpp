@@ -58,7 +58,7 @@ void read_dense(hid_t file, const std::string& name, Dense<T>& matrix) {
   const h5::Dataset dataset = h5::open_dataset(file, name);
   const Shape shape = read_shape(dataset, name, sizeof(T));
   const auto rows = static_cast<hsize_t>(shape.rows), cols = static_cast<hsize_t>(shape.cols);
-  // a damaged header must not cause an allocation that exceeds the file's size
+  // A damaged header must not cause an allocation that exceeds the file's size.
   hsize_t file_bytes = 0;
   h5::check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
   if (cols != 0 && rows > file_bytes / sizeof(T) / cols) throw h5::Error(name + " is larger than its file");
@@ -76,9 +76,9 @@ bool is_digest(const std::string& text) {
 
 /// Returns the bytes of a regular file in a folder; 0 if there is none.
 std::int64_t file_bytes(int folder, const std::string& name) {
-  struct stat facts {};
-  const bool found = ::fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
-  return found && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+  struct stat file_status {};
+  const bool found = ::fstatat(folder, name.c_str(), &file_status, AT_SYMLINK_NOFOLLOW) == 0;
+  return found && S_ISREG(file_status.st_mode) ? file_status.st_size : 0;
 }
 
 /// The lock of one matrix: one byte of the store's lock file, at an offset made from the digest. The system
@@ -93,8 +93,11 @@ class MatrixLock {
     struct flock range {};
     range.l_type = F_WRLCK;
     range.l_whence = SEEK_SET;
+    // 15 hexadecimal digits are 60 bits, which fit in the signed 64-bit offset. Two digests with equal first
+    // digits only share a lock.
     range.l_start = static_cast<off_t>(std::stoull(digest.substr(0, 15), nullptr, 16));
     range.l_len = 1;
+    // An open-file-description lock belongs to the open file and not to the process, unlike POSIX locks.
     while (::fcntl(file_.fd(), F_OFD_SETLKW, &range) != 0) {
       if (errno == EINTR) continue;
       // Without locks, two processes may both write the matrix. The result is still correct, because the

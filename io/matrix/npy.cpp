@@ -40,11 +40,12 @@ void read_at(const std::filesystem::path& path, const Descriptor& file, void* da
   }
 }
 
+/// The parsed header of a file.
 struct NpyHeader {
   ElementType element;
-  bool fortran = false;
+  bool fortran = false;  ///< column-major
   MatrixShape shape;
-  off_t begin = 0;
+  off_t begin = 0;  ///< offset of the first element
 };
 
 /// Parses NumPy's name of a type: "<f8", "|b1", "?", "float64". @return kind 0 for an unsupported type
@@ -61,6 +62,7 @@ ElementType element_of_numpy(const std::string& text) {
       {"uint32", {'u', 4}}, {"Q", {'u', 8}},       {"L", {'u', 8}},      {"uint64", {'u', 8}},
       {"e", {'f', 2}},      {"float16", {'f', 2}}, {"f", {'f', 4}},      {"float32", {'f', 4}},
       {"d", {'f', 8}},      {"float64", {'f', 8}}};
+  // The groups are the byte order, the letters of the name and its digits.
   static const std::regex type_pattern("([<>|=]?)([a-zA-Z?]+)([0-9]*)");
   std::smatch parts;
   if (!std::regex_match(text, parts, type_pattern)) return {};
@@ -101,6 +103,8 @@ MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string&
 NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   unsigned char start[12] = {};
   read_at(path, file, start, sizeof start, 0);
+  // A file begins with the magic text (6 bytes), the version (2), the header's length (2 bytes in version 1,
+  // else 4, little-endian) and the header.
   const int version = start[6];
   if (version < 1 || version > 3)
     refuse_npy(path, ".npy of version " + std::to_string(version) + "; allowed: 1 to 3");
@@ -172,6 +176,7 @@ Dense<double> read_npy(const std::filesystem::path& path, const Descriptor& file
 void export_npy(const std::filesystem::path& path, const Dense<double>& a) {
   std::string header = "{'descr': '<f8', 'fortran_order': True, 'shape': (" + std::to_string(a.rows) + ", " +
                        std::to_string(a.cols) + "), }";
+  // The format requires that the elements begin at a multiple of 64; the header is padded with blanks.
   constexpr std::size_t prefix_bytes = 10, alignment = 64;
   header.append(alignment - (prefix_bytes + header.size() + 1) % alignment, ' ');
   header += '\n';

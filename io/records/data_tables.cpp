@@ -53,6 +53,7 @@ DataTable table_of(const std::string& name, const Columns& columns, Each each) {
           }};
 }
 
+/// Returns a parameter's value as a cell; arrays and objects become their JSON text.
 DataCell cell_of(const nlohmann::json& value) {
   if (value.is_number_integer() || value.is_boolean()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
@@ -66,6 +67,7 @@ using ParameterCells = std::unordered_map<std::string, std::map<std::string, Dat
 /// Returns the table `records`, with a column per method parameter.
 DataTable record_table(const std::vector<Record>& records) {
   ParameterCells parameters;
+  // The first pass over the records collects the names of all parameters; then each gets a column.
   std::map<std::string, std::size_t> column_index;
   for (const Record& record : records) {
     const auto [found, is_new] = parameters.try_emplace(std::string(record.parameters));

@@ -215,11 +215,11 @@ bool for_lines(const std::filesystem::path& path,
   const Opened opened = open_regular(path);
   if (!opened) throw InputError("Cannot open the journal '" + path.string() + "': " + opened.why + ".");
   const int fd = opened.file.fd();
-  struct stat facts {};
-  const std::size_t size = fstat(fd, &facts) == 0 ? static_cast<std::size_t>(facts.st_size) : 0;
+  struct stat file_status {};
+  const std::size_t size = fstat(fd, &file_status) == 0 ? static_cast<std::size_t>(file_status.st_size) : 0;
   const std::size_t max_bytes = std::clamp<std::size_t>(size + 1, 4096, max_read_bytes);
   std::string buffer;
-  std::size_t pending = 0;  // bytes at the start of the buffer that belong to an incomplete line
+  std::size_t pending = 0;  // bytes at the start of the buffer whose line is not complete yet
   for (;;) {
     if (buffer.size() < pending + max_bytes) buffer.resize(pending + max_bytes);
     const ssize_t bytes_read = read(fd, buffer.data() + pending, max_bytes);
@@ -229,6 +229,7 @@ bool for_lines(const std::filesystem::path& path,
     const std::string_view text(buffer.data(),
                                 pending + static_cast<std::size_t>(std::max<ssize_t>(bytes_read, 0)));
     std::string_view rest = text;
+    // Earlier reads found no newline in the pending bytes, so only the new bytes are searched.
     if (text.find('\n', pending) != std::string_view::npos) {
       if (!take(split(text, rest))) return false;
     } else if (text.size() > max_line_bytes) {
@@ -259,10 +260,10 @@ JournalWriter::JournalWriter(const std::filesystem::path& path, Descriptor opene
 void JournalWriter::begin(Descriptor opened) {
   fd_ = opened.release();
   try {
-    struct stat facts {};
-    if (fstat(fd_, &facts) != 0) fail("read its size", errno, "Nothing was written.");
-    const std::int64_t end = end_of_last_line(fd_, facts.st_size, path_);
-    if (end < facts.st_size && ftruncate(fd_, end) != 0) {
+    struct stat file_status {};
+    if (fstat(fd_, &file_status) != 0) fail("read its size", errno, "Nothing was written.");
+    const std::int64_t end = end_of_last_line(fd_, file_status.st_size, path_);
+    if (end < file_status.st_size && ftruncate(fd_, end) != 0) {
       fail("cut off its torn last line", errno, "All complete lines are safe.");
     }
     // Syncs the folder, because otherwise a power failure could remove the name of a new journal.
@@ -312,15 +313,15 @@ void JournalWriter::append_line(std::string line) {
 void JournalWriter::flush() {
   if (buffered_.empty()) return;
   check_name();
-  struct stat facts {};
-  if (fstat(fd_, &facts) != 0) fail("read its size", errno, "All lines synced before are safe.");
+  struct stat file_status {};
+  if (fstat(fd_, &file_status) != 0) fail("read its size", errno, "All lines synced before are safe.");
   std::size_t done = 0;
   while (done < buffered_.size()) {
     const ssize_t written = write(fd_, buffered_.data() + done, buffered_.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       const int error = written < 0 ? errno : ENOSPC;
-      const bool is_cut = done == 0 || ftruncate(fd_, facts.st_size) == 0;
+      const bool is_cut = done == 0 || ftruncate(fd_, file_status.st_size) == 0;
       fail("append " + std::to_string(lines_) + " line(s)", error,
            std::string("All lines before them are safe; ") +
                (is_cut ? "nothing of these was kept."
@@ -403,9 +404,9 @@ std::string first_damage(const JournalContents& contents) {
 }
 
 JournalContents read_journal(const std::filesystem::path& path, bool with_details) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0 && errno == ENOENT) return {};
-  Collector collector(static_cast<std::size_t>(facts.st_size));
+  struct stat file_status {};
+  if (stat(path.c_str(), &file_status) != 0 && errno == ENOENT) return {};
+  Collector collector(static_cast<std::size_t>(file_status.st_size));
   std::future<void> collecting;  // runs while the next lines are read
   const bool torn = for_lines(path, [&](const std::vector<std::string_view>& texts) {
     std::vector<Line> lines = parse_lines(texts, with_details);

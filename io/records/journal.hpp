@@ -1,6 +1,7 @@
 #pragma once
-/// The journal: one JSON object per line, each a record or a note, appended and synced. It is the primary
-/// data; results.h5 is derived from it.
+/// The journal: one JSON object per line, each a record (the data of one finished trial) or a note (data
+/// about the run). Lines are appended and synced. The journal is the primary data; results.h5 is derived from
+/// it.
 
 #include <cstdint>
 #include <filesystem>
@@ -53,11 +54,15 @@ class JournalWriter {
   bool sync_finished();
 
  private:
+  /// Takes the open file and truncates a torn last line.
   void begin(Descriptor opened);
+  /// Throws if an earlier sync failed.
   void require_unbroken() const;
   /// Marks the written lines as being synced. Returns false if there are none, so that no sync is needed.
   bool start_syncing_lines();
+  /// Ends the running sync. @param error the result of the sync: 0, or errno @throws StorageError unless 0
   void finish_sync(int error);
+  /// Buffers the text of a JSON object as a line with its checksum.
   void append_line(std::string line);
   void check_name();
   [[noreturn]] void fail(const std::string& action, int error, const std::string& remark) const;

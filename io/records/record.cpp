@@ -14,18 +14,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// JSON has no NaN and no infinities: they are written as null, "inf" and "-inf".
+/// Returns a number as JSON. JSON has no NaN and no infinities, so they become null, "inf" and "-inf".
 Json number(double value) {
   if (std::isnan(value)) return nullptr;
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
 }
 
+/// Throws the error that a field has a value of the wrong type.
 [[noreturn]] void mistyped(std::string_view name, const char* expected, const Json& found) {
   throw InputError("The field '" + std::string(name) + "' of a record must be " + expected + ", found " +
                    found.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60) + ".");
 }
 
+/// Read one value of a field `name`. @throws InputError if it has the wrong type
 void read(const Json& json, std::string_view name, double& value) {
   if (json.is_number()) {
     value = json.get<double>();
@@ -58,12 +60,14 @@ void read(const Json& json, std::string_view name, bool& value) {
   value = json.get<bool>();
 }
 
+/// Reads a member of an object if it exists. @param where the name of the object, for errors
 template <class T>
 void read_member(const Json& object, const char* name, std::string_view where, T& value) {
   const auto found = object.find(name);
   if (found != object.end()) read(*found, std::string(where) + "." + name, value);
 }
 
+/// Returns the array in a member; an empty one if the member is absent.
 const Json& array_of(const Json& object, const char* name, std::string_view where) {
   static const Json empty = Json::array();
   const auto found = object.find(name);
@@ -111,6 +115,7 @@ std::vector<Sample> samples_from_json(const Json& json) {
   if (!json.is_object()) mistyped("sample_list", "an object of arrays", json);
   const Json& seconds = array_of(json, "seconds", "sample_list");
   std::vector<Sample> samples(seconds.size());
+  // Reads the array `name` into a member of the samples.
   const auto column = [&](const char* name, bool required, auto member) {
     const Json& values = array_of(json, name, "sample_list");
     if (!required && values.empty()) return;

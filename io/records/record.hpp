@@ -1,5 +1,6 @@
 #pragma once
-/// A record: all data of a finished trial. One table of fields defines the journal (JSON), the compound table
+/// A record: all data of a finished trial (one method on one input). One table of fields defines the journal
+/// (JSON), the compound table
 /// `/records` of results.h5, and the summary's columns.
 
 #include <cmath>
@@ -37,8 +38,9 @@ struct Stage {
   double share = 0;
 };
 
-/// The columns of `/records`, which io/SCHEMA.md explains, followed by the data that results.h5 keeps in
-/// other tables.
+/// The columns of `/records`, followed by the data that results.h5 keeps in other tables. io/SCHEMA.md
+/// defines every column; the comments here give only values with a special meaning. NaN (`unknown`) means
+/// that a value is unknown or does not apply.
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 

@@ -43,17 +43,21 @@ constexpr std::pair<std::string_view, double Sample::*> sample_members[] = {
     {"power_w", &Sample::power_w},
     {"temperature_c", &Sample::temperature_c}};
 
-/// A parser of a record's line. Every function returns true if the text continues as expected.
+/// A parser of a record's line. Every function reads from the front of `rest_` and returns true if the text
+/// continues as expected.
 class LineReader {
  public:
   LineReader(std::string_view text, LineTexts& earlier_texts, bool with_details)
       : rest_(text), earlier_texts_(earlier_texts), with_details_(with_details) {}
 
+  /// Reads a whole record. Members in the order of sorted_fields are found without a search.
   bool record(Record& record) {
     const std::vector<Field>& fields = sorted_fields();
     auto next = fields.begin();
     const auto read_member = [&](std::string_view name) {
-      if (name.data() != expected_.data()) {  // the line has members in another order, or details
+      // `members` passes the view expected_ itself if the line has the expected name. Equal addresses
+      // therefore mean that `next` is the right field, and the search is needed only for other members.
+      if (name.data() != expected_.data()) {
         next = std::lower_bound(fields.begin(), fields.end(), name,
                                 [](const Field& f, std::string_view n) { return f.name < n; });
         if (next == fields.end() || next->name != name) return read_detail(name, record);
@@ -115,7 +119,7 @@ class LineReader {
   /// `seconds`, `clock_mhz` and `throttled` must exist.
   bool samples(std::vector<Sample>& samples) {
     bool is_first = true, has_throttled = false;
-    std::size_t arrays = 0;
+    std::size_t arrays = 0;  // number of the arrays `seconds` and `clock_mhz` so far
     const auto column = [&](auto member) {
       std::size_t i = 0;
       const bool is_read = array([&] {
@@ -174,23 +178,25 @@ class LineReader {
     return true;
   }
 
+  /// Reads a quoted text. ASCII texts without escapes, or with only \" and \\, are decoded here; the JSON
+  /// library decodes all others.
   bool value(Text& text) {
     if (!take('"')) return false;
-    bool is_plain = true;
+    bool is_simple = true;
     std::size_t end = 0, escapes = 0;
     for (; end < rest_.size() && rest_[end] != '"'; ++end) {
       const auto c = static_cast<unsigned char>(rest_[end]);
-      is_plain = is_plain && c >= 0x20 && c < 0x80;
+      is_simple = is_simple && c >= 0x20 && c < 0x80;
       if (c != '\\') continue;
       ++escapes;
       const char escaped = ++end < rest_.size() ? rest_[end] : 'u';
-      is_plain = is_plain && (escaped == '"' || escaped == '\\');
+      is_simple = is_simple && (escaped == '"' || escaped == '\\');
     }
     if (end >= rest_.size()) return false;
     const std::string_view inside = rest_.substr(0, end);
     rest_.remove_prefix(end + 1);
-    if (is_plain && escapes == 0) return text = earlier_texts_.pool.of(inside), true;
-    if (is_plain) {  // only \" and \\ are escaped, as in "{\"threads\":32}"
+    if (is_simple && escapes == 0) return text = earlier_texts_.pool.of(inside), true;
+    if (is_simple) {  // only \" and \\ are escaped, as in "{\"threads\":32}"
       std::string unescaped;
       for (std::size_t i = 0; i < inside.size(); ++i)
         unescaped += inside[i] == '\\' ? inside[++i] : inside[i];

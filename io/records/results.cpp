@@ -56,15 +56,15 @@ struct FileChecksums {
   std::string difference(const FileChecksums& found) const;
 };
 
-[[noreturn]] void malformed() {
+[[noreturn]] void fail_malformed() {
   throw h5::Error("its checksums are no JSON object of the form that io/SCHEMA.md gives");
 }
 
 std::map<std::string, std::string> texts_of(const nlohmann::json& json) {
-  if (!json.is_object()) malformed();
+  if (!json.is_object()) fail_malformed();
   std::map<std::string, std::string> texts;
   for (const auto& [name, value] : json.items()) {
-    if (!value.is_string()) malformed();
+    if (!value.is_string()) fail_malformed();
     texts[name] = value.get<std::string>();
   }
   return texts;
@@ -79,13 +79,13 @@ std::string FileChecksums::text() const {
 
 FileChecksums FileChecksums::parse(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("attributes") || !json.contains("tables")) malformed();
+  if (!json.is_object() || !json.contains("attributes") || !json.contains("tables")) fail_malformed();
   FileChecksums result;
   result.attributes = texts_of(json["attributes"]);
-  if (!json["tables"].is_object()) malformed();
+  if (!json["tables"].is_object()) fail_malformed();
   for (const auto& [name, table] : json["tables"].items()) {
-    if (!table.is_object() || !table.contains("rows") || !table.contains("columns")) malformed();
-    if (!table["rows"].is_number_unsigned()) malformed();
+    if (!table.is_object() || !table.contains("rows") || !table.contains("columns")) fail_malformed();
+    if (!table["rows"].is_number_unsigned()) fail_malformed();
     result.tables[name] = {table["rows"].get<std::size_t>(), texts_of(table["columns"])};
   }
   return result;
@@ -179,8 +179,8 @@ class CheckedTables {
     computed_.tables[name] = {};  // no rows, so the check fails if the file recorded some
     return {};
   }
-  /// @throws h5::Error if the checksums of `attributes`, `version` or the tables differ from the recorded
-  /// ones
+  /// Compares all checksums. @pre all tables that the caller needs were read
+  /// @throws h5::Error if a checksum of `attributes`, `version` or a table differs from the recorded one
   void check(const std::map<std::string, std::string>& attributes, long long version) {
     if (!recorded_) return;
     for (const auto& [name, value] : attributes) computed_.add_attribute(name, value);
@@ -206,8 +206,8 @@ DetailRows read_details(CheckedTables& tables) {
 
 /// Returns true if an open file no longer has a name, for example because another file was renamed to it.
 bool is_removed(const Descriptor& file) {
-  struct stat facts {};
-  return fstat(file.fd(), &facts) == 0 && facts.st_nlink == 0;
+  struct stat file_status {};
+  return fstat(file.fd(), &file_status) == 0 && file_status.st_nlink == 0;
 }
 
 /// Opens the file that has this name now. HDF5 opens files only by name, here by the descriptor's name in

@@ -67,7 +67,7 @@ Results get_results(Child& in) {
   DetailRows details;
   each_table(results, details, [&](auto& rows, const auto& columns) { get_rows(in, rows, columns); });
   take_details(results.records, std::move(details));
-  for (std::int64_t left = in.integer(); left > 0; --left) {
+  for (std::int64_t remaining = in.integer(); remaining > 0; --remaining) {
     std::string name = in.text();
     results.attributes[std::move(name)] = in.text();
   }

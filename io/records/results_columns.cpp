@@ -78,6 +78,7 @@ Record& record_of(std::vector<Record>& records, std::int64_t trial, const char* 
   return records[static_cast<std::size_t>(trial)];
 }
 
+/// Writes every column of a row to JSON by name; NaN becomes null.
 template <class Row>
 void put_row(Json& to, const Row& row, const std::vector<h5::Column<Row>>& columns) {
   to = Json::object();
@@ -104,7 +105,7 @@ std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Ro
     const std::string name(column.name);
     const auto found = from.find(name);
     const bool exists = found != from.end();
-    const std::string wrong = std::visit(
+    const std::string allowed_value = std::visit(
         [&](auto member) -> std::string {
           using Value = std::decay_t<decltype(row.*member)>;
           if constexpr (std::is_same_v<Value, Text>) {
@@ -123,7 +124,7 @@ std::string take_row(const Json& from, Row& row, const std::vector<h5::Column<Ro
           return "";
         },
         column.member);
-    if (!wrong.empty()) return wrong;
+    if (!allowed_value.empty()) return allowed_value;
   }
   return "";
 }

@@ -54,6 +54,7 @@ CREATE VIEW stage_times AS SELECT problem, method, backend, precision, n, nrhs, 
   stages.* FROM stages JOIN records USING (trial);
 )";
 
+/// Returns the SQL that creates the views, with the conditions in the view `best`.
 std::string views(const std::vector<std::string>& conditions) {
   std::string text = view_template, columns;
   for (const std::string& condition : conditions) columns += ", " + condition;
@@ -133,7 +134,7 @@ class Database {
   void close() {
     run("COMMIT");
     require(sqlite3_close(database_.get()) == SQLITE_OK);
-    database_.release();
+    database_.release();  // it is closed already
   }
 
  private:
