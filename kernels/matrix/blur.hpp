@@ -35,7 +35,7 @@ struct EnumNames<BlurMatrix> {
       {{BlurMatrix::system, "system"}, {BlurMatrix::h, "h"}}};
 };
 
-/// The largest radius: point-spread functions have at most 2 * 15 + 1 rows and columns.
+/// The largest radius of a point-spread function, which then has 2 * 15 + 1 rows and columns.
 inline constexpr std::int64_t largest_blur_radius = 15;
 inline constexpr std::int64_t largest_blur_side = 1'000'000;  ///< largest image width or height in pixels
 

@@ -28,6 +28,7 @@ GAUSSWEEP_SHARED_INLINE T uniform_element(const ElementSpec& spec, std::int64_t 
 
 /// Returns an off-diagonal element of `spd` (symmetric) or `diagonally_dominant`.
 GAUSSWEEP_SHARED_INLINE double off_diagonal(const ElementSpec& spec, std::int64_t i, std::int64_t j) {
+  // The upper triangle of a symmetric matrix repeats the lower one.
   const bool mirrored = spec.kind == MatrixKind::spd && i < j;
   return mirrored ? signed_unit(spec.seed, RandomStream::matrix, j, i)
                   : signed_unit(spec.seed, RandomStream::matrix, i, j);
@@ -52,7 +53,7 @@ GAUSSWEEP_SHARED_INLINE double triangular_element(const ElementSpec& spec, std::
     const RandomElement random = random_element(spec.seed, RandomStream::matrix, i, j);
     return random.negative ? -(1 + random.unit) : 1 + random.unit;
   }
-  if ((i < j) == (spec.uplo == Uplo::lower)) return 0;
+  if ((i < j) == (spec.uplo == Uplo::lower)) return 0;  // outside the triangle; i differs from j here
   return signed_unit(spec.seed, RandomStream::matrix, i, j) / static_cast<double>(spec.cols);
 }
 
@@ -61,9 +62,9 @@ GAUSSWEEP_SHARED_INLINE double exp_of_minus(double x) {
   if (!(x <= 700)) return 0;
   // ln 2 = high + low. `high` has trailing zeros, so that its product with any k here is exact.
   constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
-  const auto k = static_cast<int>(x / (high + low) + 0.5);
-  const double r = (k * high - x) + k * low;  // e^-x = 2^-k e^r, |r| <= ln 2 / 2
-  double series = 1;                          // the Taylor series of e^r, by Horner's scheme
+  const auto k = static_cast<int>(x / (high + low) + 0.5);  // x / ln 2, rounded to nearest
+  const double r = (k * high - x) + k * low;                // e^-x = 2^-k e^r, |r| <= ln 2 / 2
+  double series = 1;                                        // the Taylor series of e^r, by Horner's scheme
   for (int term = 14; term > 0; --term) series = 1 + series * r / term;
   double power = 1, half = 0.5;  // power becomes 2^-k, by repeated squaring of 1/2
   for (int bits = k; bits > 0; bits /= 2) {
@@ -95,19 +96,19 @@ GAUSSWEEP_SHARED_INLINE double exact_element(const ElementSpec& spec, std::int64
       return triangular_element(spec, i, j);
     case MatrixKind::identity:
       return i == j ? 1 : 0;
-    case MatrixKind::hilbert:
+    case MatrixKind::hilbert:  // 1 / (i + j - 1) with indices from 1
       return 1 / static_cast<double>(i + j + 1);
     case MatrixKind::cauchy:
       return 1 / (static_cast<double>(i + j) + 1.5);
     case MatrixKind::ones:
       return spec.value;
-    case MatrixKind::wilkinson:
+    case MatrixKind::wilkinson:  // partial pivoting doubles the last column in every step, up to 2^(n - 1)
       if (i > j) return -1;
       return i == j || j == spec.cols - 1 ? 1 : 0;
     case MatrixKind::kernel:
       return kernel_element(spec, i, j);
     case MatrixKind::uniform:
-    case MatrixKind::symmetric:  // see element()
+    case MatrixKind::symmetric:  // element() computes these two kinds
     case MatrixKind::condition:
     case MatrixKind::blur:
       break;  // generated as a whole: condition.hpp, blur.hpp

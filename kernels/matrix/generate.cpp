@@ -41,6 +41,7 @@ constexpr double element_operations = 40;  // operations per generated element, 
   throw std::invalid_argument("matrix kind " + std::string(to_string(spec.kind)) + ": " + why);
 }
 
+/// Check parts of a spec. @throws std::invalid_argument with the allowed values
 void check_dimensions(const MatrixSpec& spec) {
   const std::string size = std::to_string(spec.rows) + " x " + std::to_string(spec.cols);
   constexpr std::int64_t limit = std::int64_t{1} << 31;
@@ -65,6 +66,7 @@ void check_range(const MatrixSpec& spec) {
   }
 }
 
+/// Checks the values that the kind of the matrix uses, for any precision. @throws std::invalid_argument
 void validate(const MatrixSpec& spec) {
   check_dimensions(spec);
   switch (spec.kind) {
@@ -119,11 +121,11 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
   const double epsilon = precision == Precision::float32 ? std::numeric_limits<float>::epsilon()
                                                          : std::numeric_limits<double>::epsilon();
   if (has_range(spec.kind)) {
-    // With this distance, at least seven of eight draws lie below `high` after rounding.
-    const double least = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
-    if (spec.high - spec.low >= least) return {};
+    // With this distance, at min_distance seven of eight draws lie below `high` after rounding.
+    const double min_distance = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
+    if (spec.high - spec.low >= min_distance) return {};
     return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
-           name + "; allowed: a distance of at least " + shortest(least);
+           name + "; allowed: a distance of at min_distance " + shortest(min_distance);
   }
   const bool spd = spec.kind == MatrixKind::spd;
   const double max_condition = spd ? max_spd_condition_number(precision) : max_condition_number(precision);
@@ -222,10 +224,11 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec, std::int64_t
   HostMatrix<T> a = HostMatrix<T>::uninitialized(spec.rows, spec.cols * spec.batch);
   // A column block of at most max_elements is generated at a time, because the whole matrix may not fit on
   // the device.
-  const std::int64_t width = std::clamp<std::int64_t>(max_elements / a.rows, 1, a.cols);
-  const Buffer buffer(device, static_cast<std::size_t>(a.rows * width) * sizeof(T));
-  for (std::int64_t first = 0; first < a.cols; first += width) {
-    const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, std::min(width, a.cols - first), a.rows};
+  const std::int64_t block_columns = std::clamp<std::int64_t>(max_elements / a.rows, 1, a.cols);
+  const Buffer buffer(device, static_cast<std::size_t>(a.rows * block_columns) * sizeof(T));
+  for (std::int64_t first = 0; first < a.cols; first += block_columns) {
+    const MatrixView<T> view{static_cast<T*>(buffer.data()), a.rows, std::min(block_columns, a.cols - first),
+                             a.rows};
     if (device.backend() == Backend::emulated) {
       emulated::fill_matrix(context, spec, view, first);
     } else {
@@ -243,7 +246,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec, std::int64_t
 template <class T>
 HostMatrix<T> generate_solution(std::int64_t n, std::int64_t nrhs, std::uint64_t seed) {
   if (n < 1 || nrhs < 1) {
-    throw std::invalid_argument("solution: n and nrhs must be at least 1, not " + std::to_string(n) +
+    throw std::invalid_argument("solution: n and nrhs must be at min_distance 1, not " + std::to_string(n) +
                                 " and " + std::to_string(nrhs));
   }
   HostMatrix<T> x(n, nrhs);
@@ -267,7 +270,8 @@ HostMatrix<T> right_hand_side(const HostMatrix<T>& a, const HostMatrix<T>& x_tru
     std::vector<long double> sum(static_cast<std::size_t>(end - begin));
     for (std::int64_t r = 0; r < x_true.cols; ++r) {
       std::fill(sum.begin(), sum.end(), 0.0L);
-      // Processes A column by column, in memory order. Each sum still runs over j in ascending order.
+      // Processes A column by column, because columns are contiguous. Each sum still runs over j in ascending
+      // order.
       for (std::int64_t j = 0; j < a.cols; ++j) {
         const long double x = x_true(j, r);
         for (std::int64_t i = begin; i < end; ++i) sum[static_cast<std::size_t>(i - begin)] += a(i, j) * x;

@@ -30,7 +30,8 @@ template <class T>
 HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec,
                           std::int64_t max_elements = std::int64_t{1} << 29);
 
-/// Returns the solution x_true of a system: n x nrhs numbers, uniform in (-1, 1), never 0.
+/// Returns a random solution x_true, from which right_hand_side computes b: n x nrhs numbers, uniform in (-1,
+/// 1), never 0.
 template <class T>
 HostMatrix<T> generate_solution(std::int64_t n, std::int64_t nrhs, std::uint64_t seed);
 

@@ -10,18 +10,20 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Generates `a`, which begins at column `first_column` of the batch.
+/// Generates `a`, which begins at local_column `first_column` of the batch. Column batch_column of the batch
+/// is local_column batch_column % cols of system batch_column / cols.
 template <class T>
 __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a, std::int64_t first_column) {
   const std::int64_t count = a.rows * a.cols;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  // A grid-stride loop; k counts the elements in column-major order, without padding.
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += step) {
     const std::int64_t i = k % a.rows;
-    const std::int64_t column = k / a.rows, j = first_column + column;
+    const std::int64_t local_column = k / a.rows, batch_column = first_column + local_column;
     ElementSpec system_spec = spec;
-    system_spec.seed = seed_of_system(spec.seed, j / spec.cols);
-    a.data[i + column * a.ld] = element<T>(system_spec, i, j % spec.cols);
+    system_spec.seed = seed_of_system(spec.seed, batch_column / spec.cols);
+    a.data[i + local_column * a.ld] = element<T>(system_spec, i, batch_column % spec.cols);
   }
 }
 

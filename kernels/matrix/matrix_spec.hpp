@@ -13,7 +13,8 @@
 
 namespace gaussweep {
 
-/// The kinds of generated matrices. element.hpp, condition.hpp and blur.hpp define their elements.
+/// The kinds of generated matrices. condition.hpp defines the elements of `condition` (and of `spd` with a
+/// condition number), blur.hpp those of `blur`, and element.hpp those of all others.
 enum class MatrixKind {
   uniform,
   symmetric,
@@ -53,8 +54,9 @@ GAUSSWEEP_SHARED_INLINE std::uint64_t seed_of_system(std::uint64_t seed, std::in
   return seed + static_cast<std::uint64_t>(s);
 }
 
-/// Specifies a matrix whose elements can be computed independently of each other. Kernels take this struct by
-/// value. The comments name the kinds for which a member is used.
+/// The parameters of a matrix as plain data, so that kernels can take this struct by value. From it they
+/// compute matrices whose elements are independent of each other. The comments name the kinds for which a
+/// member is used.
 struct ElementSpec {
   MatrixKind kind = MatrixKind::uniform;
   std::int64_t rows = 0, cols = 0;  ///< uniform, ones, hilbert, cauchy, blur may be rectangular

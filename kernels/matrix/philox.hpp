@@ -57,6 +57,7 @@ GAUSSWEEP_SHARED_INLINE RandomElement random_element(std::uint64_t seed, RandomS
   const PhiloxBlock bits = philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j),
                                     static_cast<std::uint32_t>(stream), attempt}},
                                   seed);
+  // 52 random bits: 32 of the first word and 20 of the second. Adding 1/2 centres them in (0, 1).
   const std::uint64_t mantissa = (std::uint64_t{bits.word[0]} << 20) | (bits.word[1] >> 12);
   return {(static_cast<double>(mantissa) + 0.5) * 0x1p-52, (bits.word[2] & 1u) != 0};
 }
