@@ -20,15 +20,15 @@ class OnDevice {
   OnDevice(Device& device, const HostMatrix<T>& a, StorageOrder order) {
     const bool by_rows = order == StorageOrder::by_rows;
     const std::int64_t ld = (by_rows ? a.cols : a.rows) + 3, lines = by_rows ? a.rows : a.cols;
-    const std::int64_t down = by_rows ? ld : 1, across = by_rows ? 1 : ld;
+    const std::int64_t row_stride = by_rows ? ld : 1, column_stride = by_rows ? 1 : ld;
     std::vector<T> elements(static_cast<std::size_t>(ld * lines), std::numeric_limits<T>::quiet_NaN());
     for (std::int64_t j = 0; j < a.cols; ++j) {
       for (std::int64_t i = 0; i < a.rows; ++i)
-        elements[static_cast<std::size_t>(i * down + j * across)] = a(i, j);
+        elements[static_cast<std::size_t>(i * row_stride + j * column_stride)] = a(i, j);
     }
     buffer_ = Buffer(device, elements.size() * sizeof(T));
     device.to_device(buffer_.data(), elements.data(), buffer_.bytes());
-    layout_ = {static_cast<const T*>(buffer_.data()), down, across};
+    layout_ = {static_cast<const T*>(buffer_.data()), row_stride, column_stride};
     released.x.rows = a.rows;
     released.x.cols = a.cols;
   }
@@ -139,7 +139,7 @@ inline std::vector<std::pair<std::int64_t, std::int64_t>> sizes_to_compare() {
   return sizes;
 }
 
-// Expects the difference that the CPU computes.
+// Expects the bits of the CPU's difference for all exponent ranges and sizes.
 TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
   using T = typename TypeParam::T;
   unsigned seed = 0;
@@ -157,7 +157,8 @@ TYPED_TEST_P(DeviceDifference, EqualsTheCpus) {
   }
 }
 
-// The sums are order-dependent in their last bits, so the comparison detects another summation order.
+// Reversing the elements changes the last bits of these sums. A device that sums in another order than the
+// CPU would therefore fail the comparison of bits.
 TYPED_TEST_P(DeviceDifference, SumsInTheCpusOrder) {
   using T = typename TypeParam::T;
   constexpr double high = 20.0 / std::numeric_limits<T>::max_exponent;
@@ -241,7 +242,7 @@ TYPED_TEST_P(DeviceDifference, NormsOfNonFiniteMatricesEqualTheCpus) {
   }
 }
 
-/// Returns true if all members have equal bits, or NaN in both.
+/// Returns true if every member has the same bits in `a` and `b`, or is NaN in both.
 inline bool same_numbers(const Difference& a, const Difference& b) {
   return same_number(a.largest, b.largest) && same_number(a.largest_relative, b.largest_relative) &&
          same_number(a.mean_relative, b.mean_relative) && same_number(a.mean_absolute, b.mean_absolute);

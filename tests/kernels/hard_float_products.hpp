@@ -1,6 +1,6 @@
 #pragma once
-/// Products of floats over the whole exponent range, and a check that an answer is as accurate as two halves
-/// per element allow.
+/// Products of floats over the whole exponent range, for methods that represent each float by two halves
+/// (16-bit floating-point numbers). Also a check that an answer is as accurate as this representation allows.
 
 #include "kernels/gemm/workspaces.hpp"
 #include "tests/kernels/hard_products.hpp"
@@ -70,20 +70,22 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   return hard;
 }
 
-/// Counts elements whose error exceeds that of a sum in float whose terms have relative errors of 3 2^-22.
+/// Counts elements whose error exceeds that of a sum in float whose error_units have relative errors of 3
+/// 2^-22.
 inline std::int64_t wrong_elements(const Inputs<float>& in, const HostMatrix<float>& c) {
-  const auto terms = static_cast<double>(in.shape.k + 14);
+  // In units of 2^-24: k + 2 for the sum of k error_units, and 12 for the error_units (3 * 2^-22).
+  const auto error_units = static_cast<double>(in.shape.k + 14);
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < c.cols; ++j) {
     for (std::int64_t i = 0; i < c.rows; ++i) {
-      double sum = 0, size = 0;
+      double sum = 0, magnitude = 0;
       for (std::int64_t h = 0; h < in.shape.k; ++h) {
         const double term = static_cast<double>(in.a(i, h)) * static_cast<double>(in.b(h, j));
         sum += term;
-        size += std::fabs(term);
+        magnitude += std::fabs(term);
       }
       const double allowed =
-          terms * 0x1p-24 * size + static_cast<double>(std::numeric_limits<float>::denorm_min());
+          error_units * 0x1p-24 * magnitude + static_cast<double>(std::numeric_limits<float>::denorm_min());
       wrong += !(std::fabs(static_cast<double>(c(i, j)) - sum) <= allowed);
     }
   }

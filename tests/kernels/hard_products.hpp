@@ -39,7 +39,9 @@ void cancel(Inputs<T>& in, int last) {
 struct HardProduct {
   std::string name;
   Inputs<double> inputs;
-  bool needs_vendor = false;  ///< residues cannot represent the product, so the vendor must compute it
+  /// True if the methods that compute with residues (integers modulo small numbers) cannot represent the
+  /// product. They must then call the vendor's method.
+  bool needs_vendor = false;
 };
 
 /// Returns a random product of one of ten kinds (seed % 10). The sizes are no multiples of tile sizes.
@@ -112,11 +114,11 @@ inline HardProduct hard_product(unsigned seed) {
   return hard;
 }
 
-/// Counts elements whose error exceeds that of a sum of k terms in double in any order. Non-finite elements
-/// count if they differ from `vendor`, a product in double.
+/// Counts elements whose error exceeds the bound for a sum of k terms in double, which holds for any order of
+/// the terms. Where `vendor`, a product in double, is not finite, counts elements that differ from it.
 inline std::int64_t wrong_elements(const Inputs<double>& in, const HostMatrix<double>& c,
                                    const HostMatrix<double>& vendor) {
-  const auto terms = static_cast<long double>(in.shape.k + 2);
+  const auto error_units = static_cast<long double>(in.shape.k + 2);
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < c.cols; ++j) {
     for (std::int64_t i = 0; i < c.rows; ++i) {
@@ -125,14 +127,15 @@ inline std::int64_t wrong_elements(const Inputs<double>& in, const HostMatrix<do
         wrong += !same;
         continue;
       }
-      long double sum = 0, size = 0;
+      long double sum = 0, magnitude = 0;
       for (std::int64_t h = 0; h < in.shape.k; ++h) {
         const long double term = static_cast<long double>(in.a(i, h)) * in.b(h, j);
         sum += term;
-        size += std::fabs(term);
+        magnitude += std::fabs(term);
       }
       const long double allowed =
-          terms * (0x1p-53L * size + static_cast<long double>(std::numeric_limits<double>::denorm_min()));
+          error_units *
+          (0x1p-53L * magnitude + static_cast<long double>(std::numeric_limits<double>::denorm_min()));
       wrong += !(std::fabs(c(i, j) - sum) <= allowed);
     }
   }

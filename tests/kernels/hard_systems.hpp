@@ -19,6 +19,7 @@ inline int starts(int default_value) {
   return number_from("GAUSSWEEP_STARTS", default_value);
 }
 
+/// Runs a method with its default parameters and returns the residual ratio of its answer.
 template <class T>
 double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs) {
   MethodRun<T> run(context, method, context.device.backend(), defaults(method), inputs.shape);
@@ -27,6 +28,7 @@ double ratio_of(Context& context, const Method& method, const Inputs<T>& inputs)
   return check(method, inputs, run.download()).ratio;
 }
 
+/// The system with the largest loss of accuracy that a search found.
 struct Hardest {
   double loss = 0;  ///< ratio / max(1, 3 x LAPACK's ratio); above 1 the method is too inaccurate
   double ratio = 0, lapack_ratio = 0;
@@ -59,9 +61,9 @@ class HardSystems {
         inputs = std::move(next);
       }
       const double lapack_ratio = ratio_of(on_host_, lapack_, inputs);
+      // Does not count a system that LAPACK cannot solve for 16 b: it nearly overflows.
       for (T& value : inputs.b.data) value *= 16;
-      if (!std::isfinite(ratio_of(on_host_, lapack_, inputs)))
-        continue;  // near the end of the range or beyond
+      if (!std::isfinite(ratio_of(on_host_, lapack_, inputs))) continue;
       const double loss = std::isfinite(worst) ? worst / std::max(1.0, 3 * lapack_ratio) : HUGE_VAL;
       if (loss > hardest.loss) hardest = {loss, worst, lapack_ratio, inputs.shape.n};
     }
@@ -72,10 +74,12 @@ class HardSystems {
   double uniform(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random_);
   }
+  /// Returns a random element with a magnitude from 2^-spread to 2^spread.
   T element(double spread) {
     return static_cast<T>(std::copysign(std::exp2(uniform(-spread, spread)), uniform(-1, 1)));
   }
 
+  /// Returns a random system whose order has a uniform logarithm.
   Inputs<T> draw() {
     constexpr double largest = 130;
     Inputs<T> inputs;

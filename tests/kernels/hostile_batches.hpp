@@ -30,6 +30,7 @@ inline bool exchanges_rows(const Method& method) {
 inline std::int64_t below(std::mt19937_64& random, std::int64_t below) {
   return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below));
 }
+/// Returns a random element of a vector.
 template <class Values>
 auto one_of(std::mt19937_64& random, const Values& values) {
   return values[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(values.size())))];
@@ -101,6 +102,7 @@ Inputs<T> hostile_batch(std::mt19937_64& random, Problem problem, const Shape& s
   return inputs;
 }
 
+/// Returns the batch with its systems in reverse order.
 template <class T>
 Inputs<T> reversed(const Inputs<T>& inputs) {
   Inputs<T> all = inputs;
@@ -146,7 +148,7 @@ void expect_confined(std::mt19937_64& random, Context& context, const Method& me
   for (Answer<T>* const answer : {&in_order, &in_reverse}) {
     if (!problem->has_pivots || !answer->pivots.empty()) continue;
     for (std::int64_t i = 0; i < shape.n * shape.batch; ++i)
-      answer->pivots.push_back(static_cast<int>(i % shape.n));  // there was no exchange
+      answer->pivots.push_back(static_cast<int>(i % shape.n));  // no pivots mean that no rows were exchanged
   }
   for (std::int64_t s = 0; s < shape.batch; ++s) {
     const Answer<T> first = system_of(in_order, shape, s),

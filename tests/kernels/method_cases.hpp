@@ -58,6 +58,7 @@ bool is_right(const Method& method, const Inputs<T>& inputs, const Answer<T>& an
   return finished && check(method, inputs, answer).ratio <= default_tolerance(method.problem);
 }
 
+/// Runs all cases on all kinds of matrix that fit the row, and expects answers that pass the verification.
 template <class T>
 void expect_right(Context& context, const Method& method, std::int64_t n,
                   const std::vector<std::int64_t>& blocks) {
@@ -113,6 +114,7 @@ Inputs<T> singular_inputs(const Method& method, const Shape& shape) {
   return inputs;
 }
 
+/// Expects a row to report a singular matrix by info or by a bad answer, and not by an exception.
 template <class T>
 void expect_singular_is_a_result(Context& context, const Method& method, std::int64_t n) {
   for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
@@ -184,6 +186,7 @@ bool shows_nan(const Method& method, const Answer<T>& answer, Convergence conver
   return is_reported || !std::all_of(answer.x.data.begin(), answer.x.data.end(), is_finite);
 }
 
+/// Expects that a NaN on the diagonal of A shows in the answer or in the report.
 template <class T>
 void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) {
   for_each_case(method, n, {1, 3}, [&](const Shape& shape, const Parameters& parameters) {
@@ -194,8 +197,9 @@ void expect_nan_is_seen(Context& context, const Method& method, std::int64_t n) 
     Answer<T> answer;
     ASSERT_NO_THROW(answer = run_method(context, method, inputs, parameters))
         << describe_run<T>(context, method, shape, parameters, "NaN");
-    // A vendor's own matter: OpenBLAS's spotri returns a number for n = 1, and cuSOLVER's LU (CUDA 13.0,
-    // H200) a finite answer with info 0. The judge rejects both, because their residuals are NaN.
+    // This is not required of vendors' methods. OpenBLAS's spotri returns a number for n = 1, and cuSOLVER's
+    // LU (CUDA 13.0, H200) a finite answer with info 0. The verification rejects both, because their
+    // residuals are NaN.
     const bool has_lu = method.problem == Problem::named("getrf") ||
                         method.problem == Problem::named("gesv") || method.problem == Problem::named("geinv");
     if (method.vendor && (n == 1 || (has_lu && context.device.backend() == Backend::cuda))) return;

@@ -19,11 +19,13 @@ inline double clock_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Returns a device on the CPU: of the backend host or emulated.
 inline std::unique_ptr<Device> cpu(Backend backend) {
   return make_host_device(backend, clock_seconds, "test");
 }
 
-/// The first base of CpuContext, because the device must exist before the context.
+/// Owns the device of a CpuContext. It is the first base class, because bases are constructed in order and
+/// the device must exist before the context.
 struct OwnDevice {
   std::unique_ptr<Device> own_device;
 };
@@ -171,6 +173,7 @@ inline std::vector<Shape> shapes(const Method& method, std::int64_t n) {
   return all;
 }
 
+/// Generates the operands of a problem. The second operand has the seed `seed` + 1.
 template <class T>
 Inputs<T> make_inputs(Problem problem, const Shape& shape, MatrixKind kind, std::uint64_t seed = 1,
                       int threads = 1) {

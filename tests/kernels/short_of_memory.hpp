@@ -89,25 +89,25 @@ class LimitedTotalMemory : public ForwardingDevice {
   DeviceInfo info() const override {
     DeviceInfo info = ForwardingDevice::info();
     info.total_bytes = total_;
-    info.free_bytes = total_ - held_;
+    info.free_bytes = total_ - allocated_;
     return info;
   }
   void* allocate(std::size_t bytes) override {
-    if (bytes > total_ - held_) throw OutOfMemory("the device is small");
+    if (bytes > total_ - allocated_) throw OutOfMemory("the device is small");
     void* pointer = ForwardingDevice::allocate(bytes);
-    held_ += pieces_[pointer] = bytes;
+    allocated_ += allocation_bytes_[pointer] = bytes;
     return pointer;
   }
   void release(void* pointer) noexcept override {
-    held_ -= pieces_.at(pointer);
-    pieces_.erase(pointer);
+    allocated_ -= allocation_bytes_.at(pointer);
+    allocation_bytes_.erase(pointer);
     ForwardingDevice::release(pointer);
   }
-  std::size_t held() const { return held_; }
+  std::size_t held() const { return allocated_; }
 
  private:
-  std::size_t total_, held_ = 0;
-  std::map<void*, std::size_t> pieces_;
+  std::size_t total_, allocated_ = 0;
+  std::map<void*, std::size_t> allocation_bytes_;
 };
 
 }  // namespace gaussweep::testing_help

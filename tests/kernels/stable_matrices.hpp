@@ -9,7 +9,8 @@
 
 namespace gaussweep::testing_help {
 
-/// Returns exp(-s d^2) + lambda I for n points in [0, 1], evenly spaced or, if `seed` is not 0, random.
+/// Returns the Gaussian kernel matrix of n points in [0, 1]: exp(-s d^2) for two points at distance d, plus
+/// lambda on the diagonal. The points are evenly spaced if `seed` is 0, and else random.
 inline HostMatrix<double> kernel_matrix(std::int64_t n, double s, double lambda, unsigned seed = 0) {
   std::mt19937_64 random(seed);
   std::vector<double> at(static_cast<std::size_t>(n));
@@ -46,7 +47,7 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
       one = normal(random);
       square += one * one;
     }
-    for (int side = 0; side < 2; ++side) {  // H A, then A H
+    for (int side = 0; side < 2; ++side) {  // H A, then (H A) H, with the reflection H = I - 2 v v^T / v^T v
       for (std::size_t j = 0; j < size; ++j) {
         const auto at = [&](std::size_t i) -> long double& { return side == 0 ? a[i][j] : a[j][i]; };
         long double sum = 0;
@@ -56,6 +57,7 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
     }
   }
   HostMatrix<double> result(n, n);
+  // Takes both triangles from the lower one, because rounding errors make `a` slightly unsymmetric.
   fill(result, [&](std::int64_t i, std::int64_t j) {
     return static_cast<double>(
         a[static_cast<std::size_t>(std::max(i, j))][static_cast<std::size_t>(std::min(i, j))]);
@@ -63,7 +65,7 @@ inline HostMatrix<double> definite_matrix(std::int64_t n, double condition, unsi
   return result;
 }
 
-/// Returns definite matrices with conditions close to 1 / u.
+/// Returns definite matrices with condition numbers close to 1 / u, where u is the unit roundoff of T.
 template <class T>
 std::vector<HostMatrix<double>> hard_definite_matrices(std::int64_t n) {
   constexpr bool is_double = sizeof(T) == 8;

@@ -14,7 +14,7 @@ constexpr bool sanitized = true;
 constexpr bool sanitized = false;
 #endif
 
-/// [A | B] by rows.
+/// The augmented matrix [A | B], row-major.
 template <class T>
 struct Augmented {
   explicit Augmented(const Inputs<T>& inputs)
@@ -32,35 +32,39 @@ struct Augmented {
   int info = 0;
 };
 
-/// Performs one stage: eliminates in each stripe, the rows p, p + stripes, … , separately.
+/// Performs one stage of elimination with scaled pivot rows. Stripe p has the rows p, p + stripes,
+/// p + 2 stripes, …; its rows are combined only with each other. Its first row eliminates column 0, the next
+/// row column 1, and so on. A zero divisor ends the stripe, and `info` is its row (from 1).
+/// @param zero_ends_column true: the first row with a zero factor ends the elimination of this column, as in
+/// the cyclic methods; false: only this row is skipped
 template <class T>
-void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_stripe) {
+void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_column) {
   if (m.info != 0) return;
-  int found = 0;
+  int first_zero_row = 0;
   for (std::int64_t p = 0; p < stripes; ++p) {
     std::int64_t column = 0;
     for (std::int64_t i = p; i < m.n; i += stripes, ++column) {
       const T divisor = m(i, column);
       if (divisor == T(0)) {
-        if (found == 0) found = static_cast<int>(i + 1);
+        if (first_zero_row == 0) first_zero_row = static_cast<int>(i + 1);
         break;
       }
       for (std::int64_t j = column; j < m.columns; ++j) m(i, j) /= divisor;
       for (std::int64_t y = i + stripes; y < m.n; y += stripes) {
         const T factor = m(y, column);
         if (factor == T(0)) {
-          if (zero_ends_stripe) break;
+          if (zero_ends_column) break;
           continue;
         }
         for (std::int64_t j = 0; j < m.columns; ++j) m(y, j) = std::fma(-factor, m(i, j), m(y, j));
       }
     }
   }
-  m.info = found;
+  m.info = first_zero_row;
 }
 
-/// Substitutes backwards. Each of `threads` threads has a partial sum; these are added pairwise, halving
-/// their number in each step.
+/// Computes the answer by back substitution. Each of `threads` threads sums every `threads`-th column; the
+/// partial sums are then added pairwise, which halves their number in each step.
 template <class T>
 Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
   Answer<T> answer = answer_of<T>(HostMatrix<T>(m.n, m.columns - m.n));
@@ -78,13 +82,14 @@ Answer<T> substitute(Augmented<T>& m, std::int64_t threads) {
           sum = std::fma(m(y, j), answer.x(j, r), sum);
         sums[static_cast<std::size_t>(t)] = sum;
       }
-      std::vector<T> left = sums;
-      while (left.size() > 1) {
-        const std::size_t half = (left.size() + 1) / 2;
-        for (std::size_t t = 0; t + half < left.size(); ++t) left[t] += left[t + half];
-        left.resize(half);
+      std::vector<T> partial_sums = sums;
+      while (partial_sums.size() > 1) {
+        const std::size_t half = (partial_sums.size() + 1) / 2;
+        for (std::size_t t = 0; t + half < partial_sums.size(); ++t)
+          partial_sums[t] += partial_sums[t + half];
+        partial_sums.resize(half);
       }
-      answer.x(y, r) = m(y, m.n + r) - left.front();
+      answer.x(y, r) = m(y, m.n + r) - partial_sums.front();
     }
   }
   return answer;
@@ -119,7 +124,7 @@ Answer<T> gauss_cyclic_decrement(const Inputs<T>& inputs, std::int64_t blocks, s
   return substitute(m, thread_count(threads, m.n));
 }
 
-/// Compares bit by bit; NaNs are equal.
+/// Compares bit by bit, so that NaNs with the same bits are equal.
 template <class T>
 bool same_bits(const Answer<T>& one, const Answer<T>& other) {
   return one.info == other.info && one.x.rows == other.x.rows && one.x.cols == other.x.cols &&

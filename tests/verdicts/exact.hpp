@@ -44,19 +44,19 @@ class ExactSum {
     if (one.mantissa == 0 || other.mantissa == 0) return;
     const unsigned __int128 product = static_cast<unsigned __int128>(one.mantissa) * other.mantissa;
     const bool negative = (one.negative != other.negative) != negate;
-    add(negative ? below_ : above_, product, one.exponent + other.exponent + bias);
+    add(negative ? negative_ : positive_, product, one.exponent + other.exponent + bias);
   }
   /// Adds value; with `negate` subtracts it.
   void add(const Parts& value, bool negate = false) {
     if (value.mantissa != 0) {
-      add(value.negative != negate ? below_ : above_, value.mantissa, value.exponent + bias);
+      add(value.negative != negate ? negative_ : positive_, value.mantissa, value.exponent + bias);
     }
   }
   /// Returns the sum, rounded once to Wide.
   Wide value() const {
-    const bool negative = less(above_, below_);
-    const Limbs& large = negative ? below_ : above_;
-    const Limbs& small = negative ? above_ : below_;
+    const bool negative = less(positive_, negative_);
+    const Limbs& large = negative ? negative_ : positive_;
+    const Limbs& small = negative ? positive_ : negative_;
     Limbs difference{};
     std::uint64_t borrow = 0;
     for (std::size_t i = 0; i < limbs; ++i) {
@@ -76,8 +76,8 @@ class ExactSum {
   }
 
  private:
-  static constexpr int bias = 2148;  // for two factors of 2^-1074
-  static constexpr std::size_t limbs = 68;
+  static constexpr int bias = 2148;  // bit 0 has the weight 2^-2148, the product of two factors of 2^-1074
+  static constexpr std::size_t limbs = 68;  // 4352 bits; products need 2148 + 2048 bits, and 60 for carries
   using Limbs = std::array<std::uint64_t, limbs>;
 
   static bool less(const Limbs& one, const Limbs& other) {
@@ -103,7 +103,7 @@ class ExactSum {
       carry = static_cast<std::uint64_t>(total >> 64);
     }
   }
-  Limbs above_{}, below_{};
+  Limbs positive_{}, negative_{};
 };
 
 }  // namespace gaussweep::verdicts

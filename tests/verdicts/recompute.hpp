@@ -1,7 +1,7 @@
 #pragma once
-/// Recomputes the ratio of an answer in exact sums and 120 digits, and the status that follows from it.
-/// Shares no code with kernels/check and driver/judge, so that it can find their mistakes. docs/judge.md
-/// defines the ratios.
+/// Recomputes the residual ratio of an answer with exact sums and 120 digits, and the status that follows
+/// from it. Shares no code with kernels/check and driver/judge, so that it can find their mistakes.
+/// docs/judge.md defines the ratios.
 
 #include <string>
 #include <vector>

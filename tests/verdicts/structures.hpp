@@ -17,6 +17,7 @@ class StructureParameters {
  public:
   StructureParameters(std::uint64_t seed, std::map<std::string, double> given)
       : random(seed, 0), given_(std::move(given)) {}
+  /// Returns a parameter: the given value, or a random number in [low, high).
   double real(const std::string& name, double low, double high) {
     return taken(name, random.between(low, high));
   }

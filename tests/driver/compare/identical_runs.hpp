@@ -18,6 +18,7 @@ inline std::map<std::string, io::Results> identical_runs() {
   return runs;
 }
 
+/// Multiplies the quartiles of a record's times by a factor.
 inline void slow_down(io::Record& r, double factor) {
   for (double* seconds :
        {&r.seconds_q1, &r.seconds_median, &r.seconds_q3, &r.replay_q1, &r.replay_median, &r.replay_q3})

@@ -1,5 +1,5 @@
 #pragma once
-/// Records with times by a formula, for tests of rules.
+/// Records whose times follow a formula, for tests of rules that choose a method.
 
 #include "io/records/results.hpp"
 #include "tests/driver/summary/example_records.hpp"

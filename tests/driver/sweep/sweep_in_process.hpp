@@ -18,7 +18,7 @@ struct WorkerScript {
   std::function<bool(int rank, int start)> sends_hello;  ///< false: the worker never sends hello
   /// Messages of the worker for a trial. If there are none, the worker hangs.
   std::function<Words(int rank, const Trial& trial)> answers;
-  std::function<bool(int rank, const Trial& trial)> dies;  ///< by signal 11, without an answer
+  std::function<bool(int rank, const Trial& trial)> dies;  ///< true: dies by SIGSEGV instead of an answer
   std::function<std::optional<message::WorkerFailed>(int rank, int start)> unfit;
   /// An unsolicited message, sent whenever the worker has nothing else to send.
   std::function<std::optional<FromWorker>(int rank)> unsolicited;
@@ -58,7 +58,7 @@ class SweepInProcess {
   std::vector<std::int64_t> orders;
   std::vector<std::string> expect;  ///< expected statuses of every trial
   std::int64_t rounds = 1;          ///< trial i belongs to round 1 + i % rounds
-  std::set<int> frozen_ranks;       ///< ranks that are no longer stepped
+  std::set<int> frozen_ranks;       ///< ranks that take no more steps, as if they hung
   int signals = 0;                  ///< number of signals that rank 0 has received
   int signal = 10;                  ///< the latest signal
   double sigkill_delay = 1e300;     ///< seconds that the launcher waits after SIGTERM

@@ -6,7 +6,7 @@
 
 namespace gaussweep::io {
 
-/// Runs `work` in another process, which exits with its result.
+/// Runs `work` in a child process, which exits with its result, or with 9 if it throws.
 template <class Work>
 inline pid_t start(Work work) {
   const pid_t child = fork();
@@ -36,6 +36,7 @@ class MatrixFolder : public testing::Test {
     set_file_text(folder() / name, text);
     return folder() / name;
   }
+  /// Returns the number of files and folders in the test's folder.
   std::size_t entries() const {
     return static_cast<std::size_t>(
         std::distance(std::filesystem::directory_iterator(folder()), std::filesystem::directory_iterator()));

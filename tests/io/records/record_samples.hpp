@@ -6,12 +6,13 @@
 
 namespace gaussweep::io {
 
-/// In memory, because these tests sync thousands of times.
+/// A temporary folder in memory, because these tests sync thousands of times.
 struct MemoryFolder : TestFolder {
   MemoryFolder() : TestFolder(Place::memory) {}
 };
 
-/// Limits the size of files while it exists: the closest that a test without privileges comes to a full disk.
+/// Limits the size of files that this process writes, while the object exists. This simulates a full disk
+/// without privileges. SIGXFSZ is ignored, so that a write beyond the limit fails with EFBIG.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
