@@ -19,6 +19,7 @@ const std::vector<MatrixKind> all_kinds = [] {
   return kinds;
 }();
 
+/// Returns the specification of an n x n matrix with default parameters that are valid for its kind.
 MatrixSpec square(MatrixKind kind, std::int64_t n, std::uint64_t seed = 1) {
   MatrixSpec spec;
   spec.kind = kind;
@@ -217,6 +218,7 @@ TYPED_TEST(Generate, ClosedFormsByHand) {
   EXPECT_THAT(generate<T>(ones).data, testing::ElementsAre(T(0.1), T(0.1)));
 }
 
+/// Returns the singular values, computed by LAPACK, in descending order.
 std::vector<double> lapack_singular_values(HostMatrix<double> a) {
   const int n = static_cast<int>(a.rows);
   std::vector<double> sigma(n), superdiagonal(n);
@@ -295,7 +297,7 @@ TEST(RightHandSide, ByHand) {
   EXPECT_THAT(right_hand_side(a, x).data, testing::ElementsAre(6, 15, 4, 7));
 }
 
-TYPED_TEST(Generate, RightHandSideHasTheSameBitsForAnyThreadCountAndIsRoundedOnce) {
+TYPED_TEST(Generate, RightHandSideIsRoundedOnceForAnyThreadCount) {
   for (const std::int64_t n : sizes) {
     const auto a = generate<TypeParam>(square(MatrixKind::uniform, n));
     const auto x = generate_solution<TypeParam>(n, 3, 2);
@@ -322,7 +324,7 @@ TYPED_TEST(Generate, RightHandSideOfASystemNeverOverflows) {
     for (const TypeParam value : system.b.data) EXPECT_TRUE(std::isfinite(value)) << n;
     EXPECT_TRUE(same_bits(system.b, right_hand_side(a, system.x_true)));
     const TypeParam scale = system.x_true(0, 0) / plain(0, 0);
-    EXPECT_TRUE(n < 64 ? scale <= 1 : scale < 1) << n;  // two elements may sum to less than 1
+    EXPECT_TRUE(n < 64 ? scale <= 1 : scale < 1) << n;  // sums of few elements may not overflow
     for (std::size_t k = 0; k < plain.data.size(); ++k)
       EXPECT_EQ(system.x_true.data[k], plain.data[k] * scale);
     // Without overflow nothing is scaled.
@@ -342,9 +344,10 @@ TYPED_TEST(Generate, SolutionIsUniformNonzeroAndIndependentOfTheMatrix) {
   MatrixSpec spec = square(MatrixKind::uniform, 97);
   spec.low = -1;
   spec.cols = 5;
-  EXPECT_FALSE(same_bits(x, generate<TypeParam>(spec)));  // same seed, another stream
+  EXPECT_FALSE(same_bits(x, generate<TypeParam>(spec)));  // same seed, but another random stream
 }
 
+/// Returns the message of the exception with which `generate` rejects a specification, or "".
 std::string rejection(const MatrixSpec& spec) {
   return message_of<std::invalid_argument>([&] { generate<double>(spec); });
 }

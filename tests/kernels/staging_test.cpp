@@ -8,6 +8,7 @@
 namespace gaussweep {
 namespace {
 
+/// Returns a matrix in which every element has a different value, which shows its position.
 template <class T>
 HostMatrix<T> counted(std::int64_t rows, std::int64_t cols, int first) {
   HostMatrix<T> matrix(rows, cols);
@@ -35,6 +36,7 @@ Method row(Problem problem, Layout layout, AnswerIn answer) {
   return method;
 }
 
+/// Returns element (i, j) of a view that is stored in the given layout.
 template <class T>
 T at(const MatrixView<T>& view, Layout layout, std::int64_t i, std::int64_t j) {
   return layout == Layout::column_major ? view.data[i + j * view.ld] : view.data[i * view.ld + j];

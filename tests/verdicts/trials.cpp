@@ -39,6 +39,7 @@ double power_of_ten(double exponent) {
   return std::pow(10.0, exponent);
 }
 
+/// Generates a matrix of one of the program's kinds, with a random condition number up to 1e15.
 Dense generated(Random& random, MatrixKind kind, std::int64_t n) {
   MatrixSpec spec;
   spec.kind = kind;
@@ -71,6 +72,7 @@ Dense pascal(std::int64_t n) {
   return a;
 }
 
+/// A named way to make a matrix of order n.
 struct Family {
   const char* name;
   Dense (*make)(Random& random, std::int64_t n);
@@ -118,7 +120,7 @@ constexpr Family named_families[] = {
        return filled(n, n, [=](auto, auto) { return value; });
      }},
     {"identity", [](Random&, std::int64_t n) { return filled(n, n, [](auto i, auto j) { return i == j; }); }},
-    {"exchange",
+    {"exchange",  // ones on the antidiagonal
      [](Random&, std::int64_t n) { return filled(n, n, [n](auto i, auto j) { return i + j == n - 1; }); }},
     {"hilbert",
      [](Random&, std::int64_t n) {
@@ -137,7 +139,7 @@ constexpr Family named_families[] = {
          return std::fabs(static_cast<double>(i) - static_cast<double>(n - 1) / 2);
        });
      }},
-    {"growth",
+    {"growth",  // partial pivoting doubles the last column in every step
      [](Random&, std::int64_t n) {
        return filled(n, n, [n](auto i, auto j) { return i == j || j == n - 1 ? 1.0 : (i > j ? -1.0 : 0.0); });
      }},

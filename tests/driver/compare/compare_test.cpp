@@ -126,7 +126,7 @@ TEST(Compare, ADefaultThatChangedIsNoMissingTrial) {
   EXPECT_THAT(compare(base, without, {}).regressions, ::testing::SizeIs(1));
 }
 
-TEST(Compare, AStatusThatOnlyTheToleranceChangedIsNeitherRegressionNorRepair) {
+TEST(Compare, StatusChangedByToleranceAloneIsNeitherRegressionNorRepair) {
   const auto set = [](double ratio, double tolerance, const char* status) {
     Record r = example_record("mine", 64, {1, 1.01, 1.02});
     r.residual_ratio = ratio;

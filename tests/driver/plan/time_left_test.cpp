@@ -141,7 +141,7 @@ TEST_F(LearnedTimes, LeavesTheTimeLeftOpenUntilATrialOfEachMethodHasEnded) {
   }
 }
 
-TEST_F(LearnedTimes, IsARangeIfOnlyOtherMethodsWereSeenAndUnknownForAnotherBackend) {
+TEST_F(LearnedTimes, IsARangeForUnseenMethodsAndUnknownForUnseenBackends) {
   model.learn(finished(registry, gesv_trial("cusolver", 1024), sweep_start, 0.1, 0).record);
   model.learn(finished(registry, gesv_trial("gauss_block", 1024), sweep_start, 0.3, 0).record);
   Trial other = gesv_trial("gauss_jordan_shared", 1024);

@@ -175,7 +175,7 @@ TEST_F(SharedMatrix, ServesTheNextProblemWithoutBeingReadAgain) {
   EXPECT_TRUE(held->inputs.b.empty());
 }
 
-TEST_F(SharedMatrix, ItsTriangleIsAnotherMatrixAndNeverStored) {
+TEST_F(SharedMatrix, TriangleOfItIsAnotherMatrixAndNeverStored) {
   // delays the write; the writer reads the matrix only when it writes it
   const StoreWriter::Pause pause(writer_);
   auto held = prepare(trial(Problem::named("trtri")));
@@ -200,7 +200,7 @@ TEST_F(SharedMatrix, IsStoredWhole) {
   EXPECT_EQ(read->inputs.a.data, stored.a.data);
 }
 
-TEST_F(SharedMatrix, OfTriangularKindTheRightHandSideIsTheStoredOne) {
+TEST_F(SharedMatrix, TriangularKindUsesTheStoredRightHandSide) {
   const auto made = prepare(trial(Problem::named("trsv"), MatrixKind::triangular));
   finish(writer_);
   const auto read = prepare(trial(Problem::named("trsv"), MatrixKind::triangular));

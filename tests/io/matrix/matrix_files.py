@@ -21,6 +21,7 @@ def matlab(path, fill):
 
 
 def variable(file, name, data, matlab_class):
+    """Adds a variable as MATLAB v7.3 does: transposed, with its class as an attribute."""
     data = np.asarray(data)
     dataset = file.create_dataset(name, data=data.T if data.ndim > 1 else data)
     dataset.attrs["MATLAB_class"] = np.bytes_(matlab_class)
@@ -28,6 +29,8 @@ def variable(file, name, data, matlab_class):
 
 
 def plain_files(folder):
+    """Writes HDF5 files of other programs than MATLAB."""
+
     def make(name, **datasets):
         with h5py.File(f"{folder}/{name}", "w") as file:
             for key, data in datasets.items():
@@ -138,6 +141,7 @@ def plain_files(folder):
 
 
 def matlab_files(folder):
+    """Writes MATLAB v7.3 files, which are HDF5 files."""
     matlab(f"{folder}/double.mat", lambda f: variable(f, "A", A, "double"))
     matlab(f"{folder}/single.mat", lambda f: variable(f, "H", A.astype("f4"), "single"))
     matlab(f"{folder}/logical.mat", lambda f: variable(f, "A", np.eye(2, dtype="u1"), "logical"))
@@ -221,6 +225,7 @@ def full(name, data, order="<", stored=None, dims=None, flags=0):
 
 
 def sparse_array(name, rows, starts, values, dims, order="<", kind="f8"):
+    """Returns a sparse matrix in compressed columns: the row indices, the start of each column and the values."""
     parts = [np.array(rows, order + "i4"), np.array(starts, order + "i4"), np.array(values, order + kind)]
     return array(name, 5, dims, [element(k, p.tobytes(), order) for k, p in zip((5, 5, KINDS[kind]), parts)], order)
 
@@ -239,6 +244,7 @@ def problem(*fields):
 
 
 def mat5(*arrays, order="<"):
+    """Returns a file of version 5: the header of 128 bytes, which ends with the byte order, and the variables."""
     mark = b"\x00\x01IM" if order == "<" else b"\x01\x00MI"
     return b"MATLAB 5.0 MAT-file".ljust(124, b" ") + mark + b"".join(arrays)
 

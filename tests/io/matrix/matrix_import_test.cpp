@@ -8,7 +8,7 @@
 namespace gaussweep::io {
 namespace {
 
-/// [1 2 3; 4 5 6] by columns.
+/// The matrix [1 2 3; 4 5 6], column-major; most sample files contain it.
 const std::vector<double> by_columns = {1, 4, 2, 5, 3, 6};
 
 class MatrixImport : public MatrixFolder {
@@ -57,7 +57,7 @@ TEST_F(MatrixImport, JuliasHdf5IsColumnMajor) {
   for (const char* name : {"julia.jld2", "julia.jld"}) expect_matrix(name);
 }
 
-TEST_F(MatrixImport, AnUnreadableMatrixIsNotPassedOver) {
+TEST_F(MatrixImport, UnreadableMatrixCountsInTheSearch) {
   EXPECT_THAT(failure("complex_beside.h5"), HasSubstr("several matrices (/G; /H is complex"));
   EXPECT_THAT(failure("sparse_beside.h5"), HasSubstr("several matrices (/obsm/X_pca; /X is sparse"));
   expect_matrix("complex_beside.h5", "G");
@@ -251,7 +251,7 @@ TEST_F(MatrixImport, RightHandSidesHaveTheirOwnUsualName) {
               HasSubstr("holds several matrices (B, A)"));
 }
 
-TEST_F(MatrixImport, FilesOfOtherWritersThanTheFirst) {
+TEST_F(MatrixImport, ReadsVariantsOfTheFormatsFromOtherWriters) {
   for (const char* name :
        {"v5_utf8_name", "v5_unsigned_dims", "v5_beside_string", "v5_unnamed", "v5_appended"})
     expect_matrix(std::string(name) + ".mat");
@@ -333,7 +333,7 @@ TEST_F(MatrixImport, ReadsOlderMatlabFilesFullAndSparse) {
   EXPECT_EQ(sha256, sha256_file(folder() / "v5.mat"));
 }
 
-TEST_F(MatrixImport, BlocksOfAPackedFileAndOfItsNumbersEndTogether) {
+TEST_F(MatrixImport, ReadsCompressedNumbersThatEndAtABlockBoundary) {
   const Dense<double> a = import_matrix(folder() / "v5_packed_together.mat");
   ASSERT_EQ(a.data.size(), 8192u);
   EXPECT_EQ(a.data[8191], 8191);
@@ -426,7 +426,7 @@ TEST_F(MatrixImport, RefusesFilesOfOtherKinds) {
   }
 }
 
-TEST_F(MatrixImport, SeesDamageUnderAChecksum) {
+TEST_F(MatrixImport, DetectsDamageByHdf5ChecksumFilter) {
   const std::string whole = file_text(folder() / "checked.h5");
   ASSERT_EQ(import_matrix(folder() / "checked.h5").data[1], 64);
   std::string damaged = whole;

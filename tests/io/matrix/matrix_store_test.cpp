@@ -110,7 +110,7 @@ TEST_F(MatrixStoreFiles, EveryDamagedByteIsDetected) {
   expect_equal(read_matrix<double>(path), sample<double>());
 }
 
-TEST_F(MatrixStoreFiles, AMatrixIsMadeOnce) {
+TEST_F(MatrixStoreFiles, MatrixIsGeneratedOnce) {
   int calls = 0;
   bool was_made = false;
   const Make make = [&] {
@@ -193,7 +193,7 @@ TEST_F(MatrixStoreFiles, FollowsNoLinkAndWaitsForNoFifo) {
               HasSubstr(".lock: it is a FIFO"));
 }
 
-TEST_F(MatrixStoreFiles, AnExceptionBetweenPiecesLeavesNoFile) {
+TEST_F(MatrixStoreFiles, ExceptionBetweenBlocksLeavesNoFile) {
   const StoredMatrix<double> matrix = sample<double>();
   int blocks = 0;
   const auto broken = [&](WriteStep step) {
@@ -205,7 +205,7 @@ TEST_F(MatrixStoreFiles, AnExceptionBetweenPiecesLeavesNoFile) {
   EXPECT_TRUE(store().put(digest, view(matrix), matrix.attributes)) << "the exception released the lock";
 }
 
-TEST_F(MatrixStoreFiles, ALongWritePausesBetweenItsPieces) {
+TEST_F(MatrixStoreFiles, LongWriteCallsBackBetweenBlocks) {
   StoredMatrix<double> matrix;
   matrix.a = {2000, 2000, std::vector<double>(4000000, 0.25)};  // 32 MB
   int blocks = 0, waits = 0;
@@ -229,7 +229,7 @@ TEST_F(MatrixStoreFiles, ReadingReusesMemory) {
   expect_equal(matrix, sample<double>());
 }
 
-TEST_F(MatrixStoreFiles, NoDigestLeavesTheFolder) {
+TEST_F(MatrixStoreFiles, MalformedDigestsCannotNameAFileElsewhere) {
   const Make make = [] { return sample<double>(); };
   for (const std::string& name : {std::string("../x"), std::string("a/b"), std::string(), std::string("ABC"),
                                   std::string("/tmp/x"), std::string("a."), std::string(129, 'a')}) {

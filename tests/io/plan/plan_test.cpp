@@ -1,4 +1,4 @@
-// Tests the reader of plans: keys, ranges, defaults, and the place and text of every error.
+// Tests the reader of plans: keys, ranges, defaults, and the location and text of every error.
 #include "io/plan/plan.hpp"
 #include "tests/io/plan/some_problems.hpp"
 #include "tests/testing.hpp"
@@ -132,7 +132,7 @@ TEST(Plan, ReadsNumbersOfAnEntry) {
   EXPECT_EQ(entry.matrix_b->values.at("kind").text, "ones");
 }
 
-TEST(Plan, MultipliesListsOfAMatrix) {
+TEST(Plan, CombinesListsOfAMatrix) {
   const Plan plan = plan_of("matrix: [{kind: condition, condition: [1e2, 1e6], mode: [1, 3]}, {kind: spd}]");
   const std::vector<MatrixBlock>& blocks = plan.sweep[0].matrices;
   ASSERT_EQ(blocks.size(), 5u);
@@ -171,7 +171,7 @@ TEST(Plan, AliasesRepeatAValue) {
   EXPECT_THAT(texts(plan.sweep[1].axes.at("n").values), ElementsAre("1", "2"));
 }
 
-TEST(Plan, AListOfProblemsOrConditionsIsAnEntryEach) {
+TEST(Plan, ListOfProblemsOrConditionsGivesOneEntryPerValue) {
   const Plan plan = parse_plan(
       "host_memory: [pageable, pinned]\n"
       "sweep:\n  - {problem: [gesv, trsv], method: all, n: 1, cache: [warm, cold], host_memory: pinned}\n"
@@ -193,7 +193,7 @@ TEST(Plan, AListOfProblemsOrConditionsIsAnEntryEach) {
   EXPECT_THAT(failure("sweep: [{problem: gesv, method: all, cache: [warm, colt]}]\n"), HasSubstr("colt"));
 }
 
-TEST(Plan, RangesStandWhereNumbersDo) {
+TEST(Plan, RangesAreAllowedWhereNumbersAre) {
   EXPECT_EQ(plan_of("seed: 1:31").sweep[0].axes.at("seed").values.size(), 31u);
   const Plan plan = plan_of("matrix: {kind: blur, radius: 1:3, file: '1:2'}\n    exclude: [{n: 4:6}]");
   EXPECT_EQ(plan.sweep[0].matrices.size(), 3u);
@@ -201,16 +201,17 @@ TEST(Plan, RangesStandWhereNumbersDo) {
   EXPECT_THAT(texts(plan.sweep[0].excludes[0].conditions.at("n")), ElementsAre("4", "5", "6"));
 }
 
-struct Bad {
+/// A plan with a mistake, and the expected error.
+struct BadPlan {
   std::string text;
   const char* location;  ///< "line:column"
   const char* words;     ///< part of the message
 };
 
-/// Expects the message of each mistaken plan: the name of the file, the location, then `words` and one
-/// paragraph.
-void expect_failures(const std::vector<Bad>& cases) {
-  for (const Bad& bad : cases) {
+/// Expects the error of each plan: one paragraph that begins with the file and the location and contains
+/// `words`.
+void expect_failures(const std::vector<BadPlan>& cases) {
+  for (const BadPlan& bad : cases) {
     const std::string message = failure(bad.text);
     EXPECT_THAT(message, StartsWith(std::string("p.yaml:") + bad.location + ": ")) << bad.text;
     EXPECT_THAT(message, HasSubstr(bad.words)) << bad.text;

@@ -10,6 +10,7 @@
 namespace gaussweep::io {
 namespace {
 
+/// Appends the records with the seeds `first` to `last` to a journal.
 void write_records(const std::filesystem::path& path, int first, int last) {
   JournalWriter journal(path);
   for (int i = first; i <= last; ++i) journal.append(full_record(i));
@@ -69,7 +70,7 @@ TEST_F(Journal, HasTheModeThatTheUmaskGives) {
   EXPECT_EQ(facts.st_mode & 0777, 0640u);
 }
 
-TEST_F(Journal, AbsentIsEmpty) {
+TEST_F(Journal, AbsentFileIsAnEmptyJournal) {
   const JournalContents contents = read_journal(scratch / "none");
   EXPECT_TRUE(contents.records.empty());
   EXPECT_FALSE(contents.torn);

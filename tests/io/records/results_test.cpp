@@ -12,6 +12,7 @@
 namespace gaussweep::io {
 namespace {
 
+/// Returns results in which every table has rows, and every field of a record is set.
 Results full_results(int records) {
   Results results;
   for (int i = 1; i <= records; ++i) results.records.push_back(full_record(i));
@@ -62,6 +63,7 @@ bool same(const Results& a, const Results& b) {
   return records(a) == records(b) && rest_of(a) == rest_of(b);
 }
 
+/// Returns the error of reading a results.h5, or "".
 std::string read_error(const std::filesystem::path& path) {
   return message_of<InputError>([&] { read_results(path); });
 }
@@ -81,14 +83,14 @@ class ResultsFile : public testing::Test {
   const MemoryFolder scratch;
 };
 
-TEST_F(ResultsFile, EverythingSurvives) {
+TEST_F(ResultsFile, RoundTripKeepsEverything) {
   const Results results = full_results(700);  // several chunks
   write_results(scratch / "r.h5", results);
   expect_same(read_results(scratch / "r.h5"), results);
   EXPECT_EQ(entries_of(scratch.folder()), 1u) << "a temporary was left behind";
 }
 
-TEST_F(ResultsFile, EmptyTablesSurvive) {
+TEST_F(ResultsFile, RoundTripKeepsEmptyTables) {
   write_results(scratch / "r.h5", {});
   expect_same(read_results(scratch / "r.h5"), Results{});
   Results one;
@@ -192,7 +194,7 @@ TEST_F(ResultsFile, RefusesForeignFilesAndNamesTheExpectedOnes) {
   EXPECT_THAT(read_error(scratch / "stray.h5"), AllOf(HasSubstr("refers to trial 7"), expected));
 }
 
-TEST_F(ResultsFile, CutFileIsAnErrorNotACrash) {
+TEST_F(ResultsFile, TruncatedFileIsAnErrorNotACrash) {
   write_results(scratch / "r.h5", full_results(20));
   const std::string whole = file_text(scratch / "r.h5");
   for (std::size_t size = 0; size < whole.size(); size += whole.size() / 50) {
