@@ -47,6 +47,7 @@ TEST(Batch, RefusesTooManyColumns) {
   EXPECT_THROW(generate<float>(spec), std::invalid_argument);
 }
 
+/// Runs a method on a batch and verifies each system separately.
 std::vector<Findings> findings_of_systems(const Method& method, Backend backend, const Inputs<double>& inputs,
                                           const Parameters& parameters) {
   const auto device = cpu(backend);
@@ -54,6 +55,7 @@ std::vector<Findings> findings_of_systems(const Method& method, Backend backend,
   const Answer<double> answer = run_method(context, method, inputs, parameters);
   return check_systems(method, inputs, answer, default_tolerance(method.problem));
 }
+/// Returns the largest residual ratio over the systems of a batch (error / bound, check.hpp).
 double worst_ratio(const Method& method, Backend backend, const Inputs<double>& inputs,
                    const Parameters& parameters) {
   double worst = 0;
@@ -67,6 +69,7 @@ double mean_ratio(const Method& method, Backend backend, const Inputs<double>& i
   return sum / static_cast<double>(inputs.shape.batch);
 }
 
+/// Residual ratios over the systems of a batch.
 struct Ratios {
   double worst = 0, mean = 0;
 };

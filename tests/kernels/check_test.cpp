@@ -13,6 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr std::int64_t sizes[] = {1, 2, 31, 32, 33, 97};
 
+/// The unit roundoff of T.
 template <class T>
 constexpr double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
 
@@ -49,7 +50,7 @@ Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
   }
   if (problem->name == "getrf") {
     EXPECT_EQ(getrf(n, n, data, n, pivots.data()), 0);
-    for (int& pivot : pivots) --pivot;
+    for (int& pivot : pivots) --pivot;  // LAPACK counts rows from 1
     answer.pivots = pivots;
   } else if (problem->name == "potrf") {
     EXPECT_EQ(potrf(uplo, n, data, n), 0);
@@ -71,6 +72,7 @@ Answer<T> vendor_answer(Problem problem, const Inputs<T>& inputs) {
   return answer;
 }
 
+/// Generates operands on which the vendor's answer is accurate. For gemm all three sizes differ.
 template <class T>
 Inputs<T> inputs_for(Problem problem, std::int64_t n, Uplo uplo = Uplo::lower, std::int64_t nrhs = 2) {
   const Shape shape =

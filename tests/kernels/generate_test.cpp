@@ -289,7 +289,7 @@ TEST(Condition, IsDenseAndCoversOneToTheLimitOfDouble) {
   }
 }
 
-TEST(RightHandSide, ByHand) {
+TEST(RightHandSide, EqualsProductComputedByHand) {
   HostMatrix<double> a(2, 3);
   a.data = {1, 4, 2, 5, 3, 6};  // [1 2 3; 4 5 6]
   HostMatrix<double> x(3, 2);

@@ -18,11 +18,11 @@ namespace {
 
 using namespace testing_help;
 
-constexpr int most_devices = 8;
+constexpr int max_devices = 8;
 
 /// Emulated devices and the context of the first one.
 struct Devices {
-  explicit Devices(int count = most_devices) : context(*device), group(context, count) {
+  explicit Devices(int count = max_devices) : context(*device), group(context, count) {
     context.group = &group;
   }
   std::unique_ptr<Device> device = cpu(Backend::emulated);

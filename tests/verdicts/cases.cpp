@@ -21,6 +21,7 @@ namespace {
 /// valid answer although LAPACK has one.
 constexpr double invalid_score = 1e300;
 
+/// Parse a number that a case gives for `key`. @throws std::invalid_argument
 double number_of(const std::string& key, const std::string& text) {
   std::size_t used = 0;
   double value = 0;
@@ -39,6 +40,7 @@ std::uint64_t integer_of(const std::string& key, const std::string& text) {
   return std::stoull(text);
 }
 
+/// Returns the structure of this name. @throws std::invalid_argument with all names
 const Structure& structure_of(const std::string& name) {
   std::string names;
   for (const Structure& structure : structures()) {
@@ -48,6 +50,7 @@ const Structure& structure_of(const std::string& name) {
   throw std::invalid_argument("no structure '" + name + "'; allowed: " + names);
 }
 
+/// Returns the method's default parameters with the changes of the case.
 Parameters parameters_of(const Case& a_case, const Method& method) {
   Parameters parameters = testing_help::defaults(method);
   for (const auto& [name, text] : a_case.parameters) {
@@ -70,6 +73,7 @@ bool is_spd(const Method& method) {
   return testing_help::needs(method, Need::spd);
 }
 
+/// Rounds a matrix to precision T.
 template <class T>
 HostMatrix<T> rounded(const HostMatrix<double>& a) {
   HostMatrix<T> result(a.rows, a.cols);
@@ -77,6 +81,7 @@ HostMatrix<T> rounded(const HostMatrix<double>& a) {
   return result;
 }
 
+/// Makes the operands of a case: its structure, then its mutations, rounded to precision T.
 template <class T>
 Inputs<T> inputs_of(const Case& a_case, const Method& method) {
   const Structure& structure = structure_of(a_case.structure);

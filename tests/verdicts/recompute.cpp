@@ -9,8 +9,8 @@
 namespace gaussweep::verdicts {
 namespace {
 
-/// A matrix whose elements are split into sign, mantissa and exponent. Elements that the problem does not use
-/// are 0.
+/// A matrix whose elements are split into sign, mantissa and exponent (Parts), as ExactSum takes them.
+/// Elements that the problem does not use are 0.
 struct PartsMatrix {
   std::int64_t rows = 0, cols = 0;
   std::vector<Parts> data;
@@ -42,6 +42,7 @@ IsUsed triangle_of(Uplo uplo) {
   return uplo == Uplo::lower ? in_lower : in_upper;
 }
 
+/// Returns true if all used elements are finite.
 template <class T>
 bool is_finite(const HostMatrix<T>& a, IsUsed is_used) {
   for (std::int64_t j = 0; j < a.cols; ++j) {
@@ -52,6 +53,7 @@ bool is_finite(const HostMatrix<T>& a, IsUsed is_used) {
   return true;
 }
 
+/// Splits the used elements of a matrix. @pre they are finite
 template <class T>
 PartsMatrix split(const HostMatrix<T>& a, IsUsed is_used = everywhere) {
   PartsMatrix parts{a.rows, a.cols, std::vector<Parts>(a.data.size())};
@@ -63,6 +65,7 @@ PartsMatrix split(const HostMatrix<T>& a, IsUsed is_used = everywhere) {
   return parts;
 }
 
+/// Returns the absolute value.
 Wide magnitude(const Parts& value) {
   return ldexp(Wide(value.mantissa), value.exponent);
 }

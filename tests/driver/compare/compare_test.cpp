@@ -36,8 +36,8 @@ Comparison compared(std::vector<Record> base, std::vector<Record> now, double th
   return compare(results_of(std::move(base)), results_of(std::move(now)), rules(threshold));
 }
 
-/// Returns a launch-bound trial of `gesv/method`. `whole`: times of ordinary runs; `gpu`: the time of the run
-/// as a CUDA graph.
+/// Returns a launch-bound trial of `gesv/method`. @param whole times of ordinary runs @param gpu time of a
+/// run that the device replays as a CUDA graph, which excludes the time to launch kernels
 Record launched(const std::vector<double>& whole, double gpu) {
   Record r = example_record("method", 64, whole);
   r.replay_q1 = gpu * 0.999;

@@ -29,6 +29,7 @@ io::HostRow machine(const std::string& host, const std::string& cpu) {
   return row;
 }
 
+/// Returns the record as one of a method on the CPU.
 Record on_cpu(Record r, const std::string& host = "node1") {
   r.backend = "host";
   r.gpu_name.clear();
@@ -44,6 +45,7 @@ Record with_seed(const std::string& method, std::int64_t seed, double seconds) {
   return r;
 }
 
+/// Returns the first cell of the only row of the only grid.
 const VerdictCell& only_cell(const std::vector<VerdictGrid>& grids) {
   EXPECT_EQ(grids.size(), 1U);
   EXPECT_EQ(grids.at(0).rows.size(), 1U);

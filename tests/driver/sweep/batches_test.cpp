@@ -34,7 +34,7 @@ TEST(Batches, LeaveTheNextLongTrialToOtherRanks) {
   sweep.backend = Backend::cuda;
   sweep.n = 8192;  // each trial takes many seconds
   std::map<int, int> done;
-  sweep.script.answers = [&](int rank, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int rank, const Trial& trial) -> WorkerMessages {
     ++done[rank];
     if (rank == 0) return {};  // rank 0 never finishes its first trial
     return good_answer(trial);
@@ -62,9 +62,9 @@ int overlapping_cpu_trials(SweepInProcess& sweep) {
   sweep.script.answers = [&](int rank, const Trial& trial) {
     on_cpu[rank] = trial.backend == Backend::host;
     if (on_cpu[rank]) ++begun, overlapping += on_cpu[1 - rank] ? 1 : 0;
-    Words words(50, message_json(FromWorker{message::StepBegun{"loop"}}));
-    words.push_back(good_answer(trial).back());
-    return words;
+    WorkerMessages messages(50, message_json(FromWorker{message::StepBegun{"loop"}}));
+    messages.push_back(good_answer(trial).back());
+    return messages;
   };
   EXPECT_TRUE(sweep.run());
   EXPECT_EQ(begun, 12);
@@ -109,7 +109,7 @@ TEST(Batches, OnlyTheTrialThatKillsWorkersFails) {
 TEST(Batches, OnlyTheTrialThatHangsFails) {
   SweepInProcess sweep(1, trial_count);
   sweep.trial_timeout = 30;
-  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int, const Trial& trial) -> WorkerMessages {
     return sweep.is_trial(middle, trial) ? endless_answer() : good_answer(trial);
   };
   ASSERT_TRUE(sweep.run());
@@ -124,9 +124,9 @@ TEST(Batches, ContinueWithAFreshWorkerAfterATrialThatEndsItsWorker) {
   int starts = 0;
   sweep.script.sends_hello = [&](int, int start) { return (starts = start) > 0; };
   sweep.script.answers = [&](int, const Trial& trial) {
-    Words words = good_answer(trial);
-    if (sweep.is_trial(middle, trial)) words.back()["end"] = "spent";
-    return words;
+    WorkerMessages messages = good_answer(trial);
+    if (sweep.is_trial(middle, trial)) messages.back()["end"] = "spent";
+    return messages;
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(starts, 2);
@@ -151,7 +151,7 @@ TEST(Batches, OfARetiredRankGoToOthers) {
 TEST(Batches, AreLeftForResumeWhenTheSweepIsStoppedTwice) {
   SweepInProcess sweep(1, trial_count);
   bool hangs = false;
-  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int, const Trial& trial) -> WorkerMessages {
     hangs = hangs || sweep.is_trial(middle, trial);
     if (hangs) return {};
     return good_answer(trial);

@@ -14,6 +14,7 @@ namespace {
 // process counts as lost.
 constexpr double tick = 0.05;
 
+/// Returns the method of all trials. It is never called, because the workers are scripted.
 Method scripted() {
   Method method;
   method.problem = Problem::named("gesv");
@@ -33,7 +34,7 @@ io::DeviceRow device_row() {
 
 }  // namespace
 
-Words good_answer(const Trial& trial) {
+WorkerMessages good_answer(const Trial& trial) {
   io::Record record;
   record.key = trial.key;
   record.problem = to_string(trial.problem);
@@ -104,10 +105,10 @@ class SweepInProcess::ScriptedWorker final : public WorkerProcess {
       alive_ = false;
       return;
     }
-    std::vector<nlohmann::json> words = script.answers ? script.answers(rank_, trial) : good_answer(trial);
-    const nlohmann::json last = words.empty() ? nlohmann::json() : words.back();
+    std::vector<nlohmann::json> messages = script.answers ? script.answers(rank_, trial) : good_answer(trial);
+    const nlohmann::json last = messages.empty() ? nlohmann::json() : messages.back();
     busy_ = !last.is_object() || last.value("type", "") == "at" || last.value("end", "none") != "none";
-    for (nlohmann::json& each : words) outbox_.push_back(std::move(each));
+    for (nlohmann::json& each : messages) outbox_.push_back(std::move(each));
   }
   std::optional<FromWorker> receive(int /*wait_ms*/) override {
     sweep_.now_ += tick;

@@ -9,15 +9,15 @@
 
 namespace gaussweep::driver {
 
-/// Messages of a worker.
-using Words = std::vector<nlohmann::json>;
+/// The messages that a worker sends to its supervisor, in order, as JSON.
+using WorkerMessages = std::vector<nlohmann::json>;
 
 /// Faults of the workers. They may depend on the rank, the start number (from 1) or the trial. An empty
 /// function means no fault.
 struct WorkerScript {
   std::function<bool(int rank, int start)> sends_hello;  ///< false: the worker never sends hello
   /// Messages of the worker for a trial. If there are none, the worker hangs.
-  std::function<Words(int rank, const Trial& trial)> answers;
+  std::function<WorkerMessages(int rank, const Trial& trial)> answers;
   std::function<bool(int rank, const Trial& trial)> dies;  ///< true: dies by SIGSEGV instead of an answer
   std::function<std::optional<message::WorkerFailed>(int rank, int start)> unfit;
   /// An unsolicited message, sent whenever the worker has nothing else to send.
@@ -27,9 +27,9 @@ struct WorkerScript {
 };
 
 /// The messages of a correct worker that has finished its trial.
-Words good_answer(const Trial& trial);
+WorkerMessages good_answer(const Trial& trial);
 /// The message of a worker whose trial runs into its timeout.
-inline Words endless_answer() {
+inline WorkerMessages endless_answer() {
   return {message_json(FromWorker{message::StepBegun{"loop"}})};
 }
 /// Reports that the device is unfit if `broken`.

@@ -56,7 +56,7 @@ TEST(SweepInProcess, ADeadRanksTrialIsLeftForResume) {
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 0) return good_answer(trial);
     sweep.frozen_ranks.insert(1);  // dies while it holds a trial
-    return Words{};
+    return WorkerMessages{};
   };
   double signalled = 0;
   ASSERT_TRUE(sweep.run(500, [&] {
@@ -133,9 +133,9 @@ TEST(SweepInProcess, LosesAFrozenRankWithoutTrials) {
   sweep.script.answers = [&](int rank, const Trial& trial) {
     if (rank == 1) return good_answer(trial);
     // longer than the time after which a silent rank is lost
-    Words words(600, message_json(FromWorker{message::StepBegun{"loop"}}));
-    for (nlohmann::json& word : good_answer(trial)) words.push_back(std::move(word));
-    return words;
+    WorkerMessages messages(600, message_json(FromWorker{message::StepBegun{"loop"}}));
+    for (nlohmann::json& word : good_answer(trial)) messages.push_back(std::move(word));
+    return messages;
   };
   double frozen = 0;
   ASSERT_TRUE(sweep.run(2000, [&] {
@@ -194,7 +194,7 @@ class AWrongAnswer : public testing::TestWithParam<std::pair<const char*, const 
 TEST_P(AWrongAnswer, CountsAsCrashed) {
   SweepInProcess sweep(1, 3);
   const std::string answer = GetParam().first;
-  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int, const Trial& trial) -> WorkerMessages {
     if (!sweep.is_trial(1, trial)) return good_answer(trial);
     if (answer == "another's record") return good_answer(sweep.trials()[0]);
     if (answer == "no type") return {nlohmann::json::array({1, 2})};
@@ -220,10 +220,10 @@ TEST(SweepInProcess, ASecondRecordOfATrialIsNotTakenForTheNextTrial) {
   SweepInProcess sweep(1, 3);
   bool answered_twice = false;
   sweep.script.answers = [&](int, const Trial& trial) {
-    Words words = good_answer(trial);
-    if (!answered_twice) words.push_back(words.back());
+    WorkerMessages messages = good_answer(trial);
+    if (!answered_twice) messages.push_back(messages.back());
     answered_twice = true;
-    return words;
+    return messages;
   };
   ASSERT_TRUE(sweep.run());
   EXPECT_EQ(sweep.records(), 3U);
@@ -232,7 +232,7 @@ TEST(SweepInProcess, ASecondRecordOfATrialIsNotTakenForTheNextTrial) {
 
 TEST(SweepInProcess, AStorageFailureEndsTheSweep) {
   SweepInProcess sweep(2, 8);
-  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int, const Trial& trial) -> WorkerMessages {
     if (sweep.is_trial(5, trial)) return {message_json(FromWorker{message::StorageFailed{"no space left"}})};
     return good_answer(trial);
   };
@@ -241,10 +241,10 @@ TEST(SweepInProcess, AStorageFailureEndsTheSweep) {
 }
 
 /// Returns the answer of a worker that still has a matrix to store.
-Words storing_answer(const Trial& trial) {
-  Words words = good_answer(trial);
-  words.back()["writing"] = {"0123"};
-  return words;
+WorkerMessages storing_answer(const Trial& trial) {
+  WorkerMessages messages = good_answer(trial);
+  messages.back()["writing"] = {"0123"};
+  return messages;
 }
 
 TEST(SweepInProcess, WorkersStoreTheRestBeforeTheyEnd) {
@@ -254,9 +254,9 @@ TEST(SweepInProcess, WorkersStoreTheRestBeforeTheyEnd) {
   };
   // Storing takes longer than the time after which a silent rank is lost.
   sweep.script.closes = [](int) {
-    std::vector<FromWorker> words(600, message::StepBegun{"store"});
-    words.emplace_back(message::Closed{});
-    return words;
+    std::vector<FromWorker> messages(600, message::StepBegun{"store"});
+    messages.emplace_back(message::Closed{});
+    return messages;
   };
   const double start = sweep.now();
   ASSERT_TRUE(sweep.run());
@@ -289,9 +289,9 @@ TEST(SweepInProcess, AWorkerStoresTheRestBeforeTheNextRoundStarts) {
   sweep.script.closes = [&](int) {
     events.emplace_back("close");
     // These messages take longer than the timeout of the next trial.
-    std::vector<FromWorker> words(2000, message::StepBegun{"store"});
-    words.emplace_back(message::Closed{});
-    return words;
+    std::vector<FromWorker> messages(2000, message::StepBegun{"store"});
+    messages.emplace_back(message::Closed{});
+    return messages;
   };
   sweep.trial_timeout = 10;
   const double start = sweep.now();
@@ -377,7 +377,7 @@ TEST(SweepInProcess, EndsAtTheTimeLimit) {
   SweepInProcess sweep(1, 100);
   sweep.limits = {10, 5};
   int given = 0;
-  sweep.script.answers = [&](int, const Trial& trial) -> Words {
+  sweep.script.answers = [&](int, const Trial& trial) -> WorkerMessages {
     if (++given == 4) return {};  // takes longer than the remaining time
     return good_answer(trial);
   };
@@ -487,7 +487,7 @@ TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
     SweepInProcess sweep(1, 2);
     sweep.sigkill_delay = sigkill_delay;  // mpirun's
     sweep.limits.grace = 20;
-    sweep.script.answers = [](int, const Trial&) { return Words{}; };
+    sweep.script.answers = [](int, const Trial&) { return WorkerMessages{}; };
     double signalled = 0;
     ASSERT_TRUE(sweep.run(500, [&] {
       if (signalled > 0 || sweep.now() < 1005) return;
@@ -502,7 +502,7 @@ TEST(SweepInProcess, AfterSigtermTheLauncherLimitsTheGrace) {
 
 TEST(SweepInProcess, NamesAnUnreadableMessage) {
   SweepInProcess sweep(2, 2);
-  sweep.script.answers = [](int, const Trial&) { return Words{}; };
+  sweep.script.answers = [](int, const Trial&) { return WorkerMessages{}; };
   const std::string error = message_of<BadMessage>([&] {
     sweep.run(100, [&] {
       if (sweep.now() > 1002) sweep.send_to_coordinator(1, {{"type", "redy"}});

@@ -28,6 +28,7 @@ if importlib.util.find_spec("scipy"):
         importlib.import_module(part)
     scipy = sys.modules["scipy"]
 
+# NumPy's names of the number types that the program must read.
 KINDS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 
 # A file: its path, the options of `matrix export`, and what that must do: an array of elements, or a Refused.
@@ -81,6 +82,7 @@ def numbers(r, kind, shape):
 
 
 def shape_for(r, max_dimensions=3):
+    """Returns a random shape: usually of a matrix, vector or scalar, sometimes empty or with three dimensions."""
     shapes = [(1, 1), (3, 1), (1, 4), (2, 3), (5, 5), (7, 2), (83, 89), (4,), (1,), ()]
     return r.choice(
         shapes if r.random() < 0.9 else [shape for shape in [(0, 3), (2, 2, 2)] if len(shape) <= max_dimensions]
@@ -88,6 +90,7 @@ def shape_for(r, max_dimensions=3):
 
 
 def complex_of(r, array):
+    """Returns the array, or sometimes a complex one, which the program must refuse."""
     return array.astype("f8") + 1j if r.random() < 0.06 else array
 
 
@@ -116,6 +119,7 @@ def npy_header(r, array, fortran):
 
 
 def npy_file(r, folder):
+    """Writes a random .npy file and returns its Case."""
     kind = r.choice(KINDS)
     array = complex_of(r, numbers(r, kind, shape_for(r)))
     if array.dtype.itemsize > 1 and r.random() < 0.3:
@@ -136,6 +140,7 @@ def npy_file(r, folder):
 
 
 def fortran_number(match, letter):
+    """Returns a matched number with another exponent letter, such as D as in Fortran."""
     return f"{float(match.group()):.16e}".replace("e", letter)
 
 
@@ -199,6 +204,7 @@ def symmetric_text(r, text):
 
 
 def mtx_file(r, folder):
+    """Writes a random Matrix Market file and returns its Case; None if scipy itself cannot read the file."""
     kind = r.choice([kind for kind in KINDS if kind not in ("?", "f2")])
     shape = r.choice([(1, 1), (3, 1), (2, 3), (4, 4), (5, 5)])
     array = complex_of(r, numbers(r, kind, shape))
@@ -235,6 +241,7 @@ def mtx_file(r, folder):
 
 
 def sparse_for(r, array):
+    """Returns the array as a sparse matrix of a random format, sometimes with every entry stored twice."""
     make = r.choice(["csr_matrix", "csc_matrix", "coo_matrix", "bsr_matrix", "dia_matrix"])
     sparse = getattr(scipy.sparse, make)(array)
     if make == "csc_matrix" and sparse.nnz > 0 and r.random() < 0.3:  # entries that come twice
@@ -247,6 +254,7 @@ def sparse_for(r, array):
 
 
 def mat_file(r, folder):
+    """Lets scipy write a random MATLAB 4 or 5 file with several variables, and returns its Case."""
     version = r.choice(["4", "5", "5"])
     kinds = ["f8", "f4", "i4", "i2", "u2", "u1"] if version == "4" else [kind for kind in KINDS if kind != "f2"]
     array = complex_of(r, numbers(r, r.choice(kinds), shape_for(r, 2 if version == "4" else 3)))
@@ -322,6 +330,7 @@ def mat_bytes(r, folder):
 
 
 def h5_file(r, folder):
+    """Lets h5py write a random HDF5 file, and returns its Case."""
     kind = r.choice(KINDS)
     array = complex_of(r, numbers(r, kind, shape_for(r)))
     stored = array.astype(array.dtype.newbyteorder(">")) if r.random() < 0.3 and array.dtype.itemsize > 1 else array
@@ -350,6 +359,7 @@ def h5_file(r, folder):
 
 
 def mat73_file(r, folder):
+    """Writes a random file in the layout of MATLAB 7.3, and returns its Case."""
     classes = {"?": "logical", "f4": "single", "f8": "double"}
     kind = r.choice([kind for kind in KINDS if kind != "f2"])
     array = numbers(r, kind, r.choice([(1, 1), (3, 1), (1, 4), (2, 3), (5, 5), (0, 3), (2, 2, 2)]))
@@ -467,6 +477,7 @@ def difference(program, case, folder):
 
 
 def makers():
+    """Returns the functions that write files; a function that occurs more often writes more of them."""
     writers = [npy_file] * 5 + [h5_file] * 5 + [mat73_file] * 2
     return writers + ([mtx_file] * 6 + [mat_file] * 6 + [mat_bytes] * 3 if scipy else [])
 
