@@ -121,11 +121,11 @@ std::string precision_fault(const MatrixSpec& spec, Precision precision) {
   const double epsilon = precision == Precision::float32 ? std::numeric_limits<float>::epsilon()
                                                          : std::numeric_limits<double>::epsilon();
   if (has_range(spec.kind)) {
-    // With this distance, at min_distance seven of eight draws lie below `high` after rounding.
+    // With this distance, at least seven of eight draws lie below `high` after rounding.
     const double min_distance = 4 * epsilon * std::fmax(std::fabs(spec.low), std::fabs(spec.high));
     if (spec.high - spec.low >= min_distance) return {};
     return "low = " + shortest(spec.low) + " and high = " + shortest(spec.high) + " are too close in " +
-           name + "; allowed: a distance of at min_distance " + shortest(min_distance);
+           name + "; allowed: a distance of at least " + shortest(min_distance);
   }
   const bool spd = spec.kind == MatrixKind::spd;
   const double max_condition = spd ? max_spd_condition_number(precision) : max_condition_number(precision);
@@ -246,7 +246,7 @@ HostMatrix<T> generate_on(Context& context, const MatrixSpec& spec, std::int64_t
 template <class T>
 HostMatrix<T> generate_solution(std::int64_t n, std::int64_t nrhs, std::uint64_t seed) {
   if (n < 1 || nrhs < 1) {
-    throw std::invalid_argument("solution: n and nrhs must be at min_distance 1, not " + std::to_string(n) +
+    throw std::invalid_argument("solution: n and nrhs must be at least 1, not " + std::to_string(n) +
                                 " and " + std::to_string(nrhs));
   }
   HostMatrix<T> x(n, nrhs);

@@ -10,8 +10,8 @@
 namespace gaussweep::GAUSSWEEP_BACKEND {
 namespace {
 
-/// Generates `a`, which begins at local_column `first_column` of the batch. Column batch_column of the batch
-/// is local_column batch_column % cols of system batch_column / cols.
+/// Generates `a`, which begins at column `first_column` of the batch. Column j of the batch is column j %
+/// cols of system j / cols.
 template <class T>
 __global__ void fill_kernel(ElementSpec spec, MatrixView<T> a, std::int64_t first_column) {
   const std::int64_t count = a.rows * a.cols;

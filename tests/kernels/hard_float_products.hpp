@@ -70,10 +70,10 @@ inline HardFloatProduct hard_float_product(unsigned seed) {
   return hard;
 }
 
-/// Counts elements whose error exceeds that of a sum in float whose error_units have relative errors of 3
+/// Counts elements whose error exceeds the bound for a sum in float of terms with relative errors of 3 *
 /// 2^-22.
 inline std::int64_t wrong_elements(const Inputs<float>& in, const HostMatrix<float>& c) {
-  // In units of 2^-24: k + 2 for the sum of k error_units, and 12 for the error_units (3 * 2^-22).
+  // In units of 2^-24: k + 2 for the sum of k terms, and 12 for the error of each term (3 * 2^-22).
   const auto error_units = static_cast<double>(in.shape.k + 14);
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < c.cols; ++j) {
