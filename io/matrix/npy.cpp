@@ -103,8 +103,8 @@ MatrixShape shape_of_numpy(const std::filesystem::path& path, const std::string&
 NpyHeader header_of(const std::filesystem::path& path, const Descriptor& file) {
   unsigned char start[12] = {};
   read_at(path, file, start, sizeof start, 0);
-  // A file begins with the magic text (6 bytes), the version (2), the header's length (2 bytes in version 1,
-  // else 4, little-endian) and the header.
+  // A file begins with the magic text (6 bytes), the version (2), the length of the header and the header.
+  // The length is little-endian and has 2 bytes in version 1, else 4.
   const int version = start[6];
   if (version < 1 || version > 3)
     refuse_npy(path, ".npy of version " + std::to_string(version) + "; allowed: 1 to 3");

@@ -110,8 +110,8 @@ void check_axes_once(const Entry& entry) {
   }
 }
 
-/// Returns a hint if a key of the entry may be a misspelling of the missing key `word`, e.g. "; is 'methods'
-/// at line 7 meant to be it?" for `method`; else "".
+/// Returns a hint if a key of the entry may be a misspelling of the missing key `word`; else "". Example for
+/// `method`: "; is 'methods' at line 7 meant to be it?"
 std::string misspelling_hint(const Entry& entry, const std::string& word) {
   for (const auto& [name, axis] : entry.axes) {
     if (nearest_hint(name, {word}).empty()) continue;

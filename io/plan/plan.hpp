@@ -48,8 +48,8 @@ struct Plan {
 const std::vector<std::string>& reserved_entry_keys();
 
 /// Read a plan from a file (read_plan) or from its text (parse_plan, where `file` is used in messages).
-/// @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known
-/// key), wrong type, number out of range, empty sweep, empty list, unequal zip.
+/// @throws InputError "file:line:column: …": not YAML, unknown key (with the nearest known key), wrong type,
+/// number out of range, empty sweep, empty list, unequal zip.
 /// @param problems the names of all problems (io does not depend on the registry)
 Plan read_plan(const std::filesystem::path& path, const std::vector<std::string>& problems);
 Plan parse_plan(const std::string& text, const std::string& file, const std::vector<std::string>& problems);

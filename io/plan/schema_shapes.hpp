@@ -14,15 +14,18 @@ using Schema = nlohmann::ordered_json;
 inline Schema ref(const std::string& definition) {
   return {{"$ref", "#/definitions/" + definition}};
 }
+/// One of these texts.
 inline Schema words(const std::vector<std::string>& allowed) {
   return {{"enum", allowed}};
 }
+/// A text that matches a regular expression.
 inline Schema pattern(const char* regular) {
   return {{"type", "string"}, {"pattern", regular}};
 }
 inline Schema any_of(std::initializer_list<Schema> choices) {
   return {{"anyOf", Schema(std::vector<Schema>(choices))}};
 }
+/// A value, or a non-empty list of such values.
 inline Schema one_or_list(const Schema& one) {
   return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 1}}});
 }

@@ -13,7 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The members of each note, listed once for reading and writing.
+// Calls visit(name, member, required) for the members of each note; `required` is false by default. Writer
+// and Reader below are such visitors, so that each member is listed only once.
 template <class Visit>
 void members(Visit& visit, note::Run& n) {
   visit("run_id", n.run_id);

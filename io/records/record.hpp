@@ -1,7 +1,6 @@
 #pragma once
 /// A record: all data of a finished trial (one method on one input). One table of fields defines the journal
-/// (JSON), the compound table
-/// `/records` of results.h5, and the summary's columns.
+/// (JSON), the compound table `/records` of results.h5, and the summary's columns.
 
 #include <cmath>
 #include <cstdint>
@@ -39,7 +38,7 @@ struct Stage {
 };
 
 /// The columns of `/records`, followed by the data that results.h5 keeps in other tables. io/SCHEMA.md
-/// defines every column; the comments here give only values with a special meaning. NaN (`unknown`) means
+/// defines every column. The comments here give only values with a special meaning. NaN (`unknown`) means
 /// that a value is unknown or does not apply.
 struct Record {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();

@@ -13,8 +13,8 @@
 
 namespace gaussweep {
 
-/// The kinds of generated matrices. condition.hpp defines the elements of `condition` (and of `spd` with a
-/// condition number), blur.hpp those of `blur`, and element.hpp those of all others.
+/// The kinds of generated matrices. element.hpp defines the elements of most kinds. condition.hpp defines
+/// those of `condition`, and of `spd` with a condition number; blur.hpp those of `blur`.
 enum class MatrixKind {
   uniform,
   symmetric,

@@ -18,6 +18,7 @@ class MixedGmres : public RefinedOnGpu {
   static Inputs<T> inputs_of(std::int64_t n, MatrixKind kind, std::int64_t nrhs = 1) {
     return make_inputs<T>(Problem::named("gesv"), shape(n, nrhs), kind);
   }
+  /// Returns a system with a condition number and a mode of singular values (1 to 5, as in LAPACK's latms).
   static Inputs<double> conditioned(std::int64_t n, double condition, int mode) {
     Inputs<double> inputs = inputs_of<double>(n, MatrixKind::uniform);
     MatrixSpec spec;

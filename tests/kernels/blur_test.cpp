@@ -10,6 +10,7 @@
 namespace gaussweep {
 namespace {
 
+/// Returns the specification of a blur matrix for an image of width x height pixels.
 MatrixSpec blur(std::int64_t width, std::int64_t height, PointSpread psf, BlurMatrix what = BlurMatrix::h) {
   MatrixSpec spec;
   spec.kind = MatrixKind::blur;
@@ -21,6 +22,7 @@ MatrixSpec blur(std::int64_t width, std::int64_t height, PointSpread psf, BlurMa
   return spec;
 }
 
+/// Returns specifications over all point-spread functions, and several sizes of the image and the seen image.
 std::vector<MatrixSpec> samples(BlurMatrix what) {
   std::vector<MatrixSpec> all;
   for (const auto& [width, height] : {std::pair{1, 1}, {5, 1}, {1, 6}, {4, 7}, {9, 8}, {17, 12}}) {

@@ -35,8 +35,8 @@ struct Augmented {
 /// Performs one stage of elimination with scaled pivot rows. Stripe p has the rows p, p + stripes,
 /// p + 2 stripes, …; its rows are combined only with each other. Its first row eliminates column 0, the next
 /// row column 1, and so on. A zero divisor ends the stripe, and `info` is its row (from 1).
-/// @param zero_ends_column true: the first row with a zero factor ends the elimination of this column, as in
-/// the cyclic methods; false: only this row is skipped
+/// @param zero_ends_column the effect of a row with a zero factor. True: it ends the elimination of this
+/// column, as in the cyclic methods. False: only this row is skipped.
 template <class T>
 void eliminate(Augmented<T>& m, std::int64_t stripes, bool zero_ends_column) {
   if (m.info != 0) return;

@@ -31,6 +31,7 @@ class Nights {
     }
     for (auto& [name, records] : trials) pool_.push_back(std::move(records));
   }
+  /// Returns the run of night `number` with `count` trials, each a random record of its pool.
   io::Results night(std::size_t count, std::size_t number) {
     io::Results results;
     for (std::size_t i = 0; i < count; ++i) {

@@ -42,6 +42,7 @@ HostMatrix<double> matrix_of(std::int64_t n, std::vector<double> elements) {
   return matrix;
 }
 
+/// Describes the matrix files that the plans of these tests name, as if they existed.
 FileFacts lookup(const std::string& file, const std::string&) {
   if (file == "square.mtx") return {"/data/square.mtx", 12, 12, std::string(64, '1')};
   if (file == "moved.mtx") return {"/elsewhere/square.mtx", 12, 12, std::string(64, '1')};
@@ -66,6 +67,7 @@ std::vector<Trial> trials(const std::string& problem, const std::string& methods
   return expand_text(sweep(problem, methods, entry)).trials;
 }
 
+/// Returns the error of expanding a plan, or "".
 std::string failure(const std::string& text, Backend requested = Backend::emulated) {
   return message_of<io::InputError>([&] { expand_text(text, requested); });
 }

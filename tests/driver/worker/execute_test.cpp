@@ -26,6 +26,7 @@ TEST(Execute, CpuMethodHasNoFractionOfAGpusPeaks) {
 constexpr std::int64_t n = 96;
 constexpr std::size_t bytes_of_a = n * n * sizeof(double);
 
+/// An emulated device with little memory. It counts the uploads of A.
 class TightDevice final : public LimitedTotalMemory {
  public:
   TightDevice(std::size_t bytes, bool memory_to_pin)
@@ -51,8 +52,8 @@ class TightDevice final : public LimitedTotalMemory {
     return memory;
   }
 
-  int uploads = 0;  ///< uploads of A
-  void* first_of_a = nullptr;
+  int uploads = 0;             ///< uploads of A
+  void* first_of_a = nullptr;  ///< the first allocation that is large enough for A
 
  private:
   bool memory_to_pin_;

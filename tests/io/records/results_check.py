@@ -28,10 +28,12 @@ def frame(table):
 
 
 def number(value):
+    """Returns a number of the journal's JSON, where null is NaN and infinities are texts."""
     return {None: math.nan, "inf": math.inf, "-inf": -math.inf}.get(value, value)
 
 
 def same(found, expected, what):
+    """Asserts that a value equals the expected one; NaN equals NaN."""
     expected = number(expected)
     if isinstance(expected, float) and math.isnan(expected):
         assert math.isnan(found), (what, found)
@@ -40,10 +42,12 @@ def same(found, expected, what):
 
 
 def checksum(pieces):
+    """Returns the CRC-32 of the joined bytes as 8 hexadecimal digits."""
     return f"{zlib.crc32(b''.join(pieces)):08x}"
 
 
 def check(results, expected_file, empty):
+    """Compares a results.h5 with records in JSON, and checks a results.h5 without rows."""
     with open(expected_file, encoding="utf-8") as file:
         expected = json.load(file)
     details = ("sample_list", "stages", "history")
@@ -110,6 +114,7 @@ def check(results, expected_file, empty):
 
 
 def document(results, schema):
+    """Compares the columns and units of a results.h5 with io/SCHEMA.md, and runs the page's example."""
     with open(schema, encoding="utf-8") as file:
         text = file.read()
     body = text[text.index("### /records") : text.index("## journal.jsonl")]
@@ -137,6 +142,7 @@ def document(results, schema):
 
 
 def make(folder):
+    """Writes files of other versions, files of other programs, and damaged ones."""
     good = np.array([(b"k1", 0), (b"k2", 7)], dtype=[("key", "S2"), ("x", "i8")])
 
     def ours(name, records, **options):
@@ -176,6 +182,7 @@ def make(folder):
 
 
 def annotate(results):
+    """Adds an attribute, a table and a column, as users may do. The checksums must still be accepted."""
     with h5py.File(results, "a") as file:
         file.attrs["remark"] = "seen"
         file["mine"] = np.arange(3)
@@ -188,6 +195,7 @@ def annotate(results):
 
 
 def falsify(results):
+    """Changes a number of the first record without updating the checksums."""
     with h5py.File(results, "a") as file:
         row = file["records"][0]
         row["n"] += 1
