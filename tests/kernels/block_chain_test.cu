@@ -64,6 +64,8 @@ struct System {
 template <class T>
 class BlockChain : public testing::Test {
  protected:
+  /// Solves with one triangle of A and returns X. Expects that A is unchanged, and that a solve with the
+  /// transpose gives the same bits.
   std::vector<T> triangle(System<T>& s, Uplo uplo, Diagonal diagonal = Diagonal::stored) {
     const DeviceArray<T> a(*device, s.a), b(*device, s.b);
     const DeviceArray<int> info(*device, 1);

@@ -54,6 +54,8 @@ AnswerIn answer_of(const Method& method) {
   return method.layout == Layout::column_major ? method.answer : AnswerIn::x;
 }
 
+/// Returns the parameters of a call, which passes them as numbers in the order of the method's list. A choice
+/// is passed as its index.
 Parameters values_of(const Method& method, const gaussweep_call& call) {
   Parameters values = defaults(method.parameters);
   const double* next = call.parameters;

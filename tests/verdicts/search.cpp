@@ -51,6 +51,7 @@ struct Options {
   Backend backend = Backend::emulated;
 };
 
+/// Prints the reason and the allowed options, and exits with code 2.
 [[noreturn]] void usage(const std::string& why) {
   fmt::print(stderr,
              "search: {}; allowed: --starts N, --seconds T, --seed S, --share I/N, --climb N, --method "
@@ -67,6 +68,7 @@ std::int64_t draw_order(Random& random) {
   return std::max<std::int64_t>(1, block + random.integer(-1, 1));
 }
 
+/// Draws a method, its parameters, sizes and a structure that fits the method.
 Case draw_case(Random& random, const std::vector<const Method*>& methods, const Options& options) {
   const auto last = [](const auto& list) { return static_cast<std::int64_t>(list.size()) - 1; };
   const Method& method = *methods[static_cast<std::size_t>(random.integer(0, last(methods)))];

@@ -14,6 +14,7 @@ namespace {
 using Dense = HostMatrix<double>;
 using Element = std::function<double(std::int64_t i, std::int64_t j)>;
 
+/// Returns the n x n matrix whose element (i, j), from 0, is element(i, j).
 Dense filled(std::int64_t n, const Element& element) {
   Dense a(n, n);
   for (std::int64_t j = 0; j < n; ++j) {
@@ -22,10 +23,12 @@ Dense filled(std::int64_t n, const Element& element) {
   return a;
 }
 
+/// Returns i / (n - 1), which grows from 0 in the first row to 1 in the last one.
 double fraction(std::int64_t i, std::int64_t n) {
   return n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
 }
 
+/// Returns a matrix of random elements, uniform in [-1, 1).
 Dense noise(StructureParameters& parameters, std::int64_t n) {
   return filled(n, [&](auto, auto) { return parameters.random.between(-1, 1); });
 }
@@ -63,6 +66,8 @@ void scale(StructureParameters& parameters, Dense& a, double decades, bool symme
   }
 }
 
+/// Generates a matrix with a condition number of up to 10^max_decades, a parameter like its mode
+/// (condition.hpp).
 Dense generated(StructureParameters& parameters, MatrixKind kind, std::int64_t n, double max_decades) {
   MatrixSpec spec;
   spec.kind = kind;

@@ -25,9 +25,10 @@ constexpr double ratio_tolerance = 1e-3;
 /// If the exact ratio is at most this number, the program's ratio must also be at most this number, but need
 /// not agree further.
 constexpr double small_ratio = 1e-5;
-/// The number of differences that are shown per kind.
-constexpr int shown = 12;
+/// The number of differences that are printed per kind.
+constexpr int max_shown = 12;
 
+/// Counts over all trials, for the report at the end.
 struct Figures {
   std::int64_t trials = 0;
   std::int64_t refused = 0;   ///< trials that the method does not accept
@@ -47,6 +48,7 @@ struct Verdict {
   std::string status, message;
 };
 
+/// Verifies an answer as the program does.
 template <class T>
 Verdict verdict_of(const Method& method, const Inputs<T>& inputs, const Answer<T>& answer,
                    Convergence convergence) {
@@ -93,7 +95,7 @@ class Trials {
   };
 
   void report_difference(const std::string& kind, const std::string& text) {
-    if (++figures_.differences[kind] <= shown || verbose_) fmt::print("{}: {}: {}\n", kind, name_, text);
+    if (++figures_.differences[kind] <= max_shown || verbose_) fmt::print("{}: {}: {}\n", kind, name_, text);
   }
 
   template <class T>
