@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t min_nights_of_drift = 10;  // with fewer nights, only steps are found
 
-/// Returns the variance of one night's value. It pools TimeSeries::model_variance, which a noise model
-/// predicts, with the variance of the series. The model's variance has the weight of model_degrees degrees of
-/// freedom, and counts at most as a multiple of the series' variance. This multiple approaches 1 for long
-/// series, because these show their variance well.
+/// Returns the variance of one night's value: the mean of TimeSeries::model_variance, which a noise model
+/// predicts, and of the series' own variance, weighted by their degrees of freedom. The model's variance is
+/// limited to (1 + doubling_degrees / series_degrees) times the series' own variance. A long series shows its
+/// variance well, so this limit is then close to the own variance.
 /// @param squares sum of squared deviations from the segments' means
 /// @param series_degrees degrees of freedom of `squares`
 double variance_of(const TimeSeries& series, double squares, double series_degrees) {
-  // If the series has this number of degrees of freedom, the limit is twice the series' variance.
+  // With this number of degrees of freedom, the limit is twice the series' own variance.
   constexpr double doubling_degrees = 10;
   const double max_variance = squares / series_degrees * (1 + doubling_degrees / series_degrees);
   return (model_degrees * std::min(series.model_variance, max_variance) + squares) /
@@ -39,11 +39,12 @@ struct Segment {
   }
 };
 
-/// Returns the series with its one odd night replaced by the median of the five nights around it. Without
-/// this, one odd night near a step of a short series inflates the variance and hides the step. A night is odd
-/// if it is far from that median; a stretch of `min_nights` or more is a step and never odd. If several
-/// nights are odd, the times scatter or alternate between two values, and the series is returned unchanged.
-TimeSeries without_odd_night(const TimeSeries& series) {
+/// Returns the series with an outlier replaced by the median of the five nights around it. Without this, one
+/// outlier near a step of a short series inflates the variance and hides the step. An outlier is a night far
+/// from that median. After a step, `min_nights` or more nights have the new level. They dominate the median
+/// and are no outliers. If there are several outliers, the times scatter or alternate between two values, and
+/// the series is returned unchanged.
+TimeSeries without_outlier(const TimeSeries& series) {
   constexpr std::size_t window = 2 * min_nights - 1;
   constexpr double max_distance = 4;           // in standard deviations
   constexpr double normal_difference = 0.954;  // median |x - y| / sigma for normal x and y
@@ -55,16 +56,16 @@ TimeSeries without_odd_night(const TimeSeries& series) {
   const double variance = squared(median_of(std::move(differences)) / normal_difference);
   const double limit = max_distance * std::sqrt(variance_of(series, degrees * variance, degrees));
   TimeSeries result = series;
-  std::size_t odd = 0;
+  std::size_t outliers = 0;
   for (std::size_t i = 0; i < nights; ++i) {
     const std::size_t begin = std::min(i < window / 2 ? 0 : i - window / 2, nights - window);
     const auto from = logs.begin() + static_cast<std::ptrdiff_t>(begin);
     const double median = median_of({from, from + window});
     if (std::fabs(logs[i] - median) <= limit) continue;
     result.logs[i] = median;
-    ++odd;
+    ++outliers;
   }
-  return odd > 1 ? series : result;
+  return outliers > 1 ? series : result;
 }
 
 /// The least-squares line through a series. `slope` is per night, `squares` the sum of squared residuals, and
@@ -144,7 +145,7 @@ void move_to_clearest(const TimeSeries& series, std::size_t begin, std::size_t e
 /// Removes the least significant change point repeatedly, until all remaining ones are significant. It starts
 /// from more points than needed. If split() proposed only significant points, a step up and a step down of
 /// equal size could hide each other: a single point between them shows little change.
-/// @return the tail probability of the most significant point; 1 if there is none
+/// @return the P value of the most significant point, with the Bonferroni correction; 1 if there is none
 double keep_steps(const TimeSeries& series, double level, double threshold,
                   std::vector<ChangePoint>& points) {
   while (!points.empty()) {
@@ -186,6 +187,7 @@ std::size_t largest_distance(const std::vector<double>& values, std::size_t begi
     for (std::size_t j = at; j < end; ++j) right -= std::fabs(moved - values[j]);
     if (at < begin + min_size) continue;
     const auto m = static_cast<double>(at - begin), n = static_cast<double>(end - at);
+    // Energy distance of samples X (left) and Y (right): 2 E|X - Y| - E|X - X'| - E|Y - Y'|.
     const double distance =
         2 * (all - left - right) / (m * n) - 2 * left / (m * (m - 1)) - 2 * right / (n * (n - 1));
     const double weighted = distance * m * n / (m + n);
@@ -201,7 +203,7 @@ SeriesChange changes_of(const TimeSeries& all_nights, double level, double thres
   SeriesChange change;
   const std::size_t nights = all_nights.logs.size();
   if (nights < 2 * min_nights) return change;
-  const TimeSeries series = without_odd_night(all_nights);
+  const TimeSeries series = without_outlier(all_nights);
   split(series.logs, 0, nights, change.steps);
   change.p_value = keep_steps(series, level, threshold, change.steps);
   if (nights < min_nights_of_drift || gpus_in(series, 0, nights).size() > 1) return change;
@@ -217,7 +219,8 @@ SeriesChange changes_of(const TimeSeries& all_nights, double level, double thres
     squares += Segment(series.logs, begin, end).squares;
     begin = end;
   }
-  // Schwarz's criterion (BIC): a line has one parameter in addition to the mean, each step has two.
+  // Schwarz's criterion (BIC). In addition to the mean, a line has one parameter (its slope) and each step
+  // has two (position and height).
   const auto n = static_cast<double>(nights);
   const double steps_criterion =
       n * std::log(squares) + 2 * static_cast<double>(change.steps.size()) * std::log(n);

@@ -41,8 +41,8 @@ struct SeriesChange {
 };
 
 /// Returns the position `at` in [begin, end) with the largest energy distance between the values in [begin,
-/// at) and in [at, end). The distance is weighted by m n / (m + n), where m and n are the numbers of values
-/// on the two sides.
+/// at) and in [at, end). The energy distance of X and Y is 2 E|X - Y| - E|X - X'| - E|Y - Y'|. It is weighted
+/// by m n / (m + n), where m and n are the numbers of values on the two sides.
 /// @pre end - begin >= 2 * min_size, min_size >= 2
 std::size_t largest_distance(const std::vector<double>& values, std::size_t begin, std::size_t end,
                              std::size_t min_size);

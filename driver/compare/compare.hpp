@@ -23,10 +23,11 @@
 
 namespace gaussweep::driver {
 
-/// The verdict on two times. `unclear`: a change above the threshold is possible, but not significant.
-/// `host_bound`: the run's time changed by no more than the host's speed varies between runs. The GPU's part
-/// of this time did not change or is unknown. `untimed`: base or new has no time of a correct answer, or the
-/// answer became wrong.
+/// The verdict on two times.
+/// - `unclear`: a change above the threshold is possible, but not significant.
+/// - `host_bound`: only the run's time changed, not the GPU's part of it, as far as that is known. The
+///   change is no larger than the variation of the host's speed between runs.
+/// - `untimed`: base or new has no time of a correct answer, or the answer became wrong.
 enum class Verdict { same, faster, slower, unclear, host_bound, untimed };
 const char* to_string(Verdict verdict);
 
@@ -56,7 +57,7 @@ struct Unclear {
   /// Medians of Change::detectable that larger measurements would give: three times the rounds, four times
   /// the samples, or a duet, a run in which the two builds alternate (ExpectedEstimates in compare_rule.hpp).
   double with_rounds = 0, with_samples = 0, with_duet = 0;
-  bool lacks_rounds = false;  ///< true if a trial has fewer rounds in one set than in the other
+  bool lacks_rounds = false;  ///< true if some trial has different numbers of rounds in the two sets
   /// True on a CPU if the constant part of the expected scatter (cpu_scatter.seconds) exceeds half of the
   /// median time.
   bool is_too_short = false;
@@ -66,8 +67,8 @@ struct Unclear {
 /// scatter of the trials about it.
 struct RunNoise {
   std::string backend, place;
-  std::int64_t pairs = 0;  ///< number of pairs (trials in both sets); only methods with 3 or more pairs count
-  double drift = 0;        ///< median over the methods of ln(new / base), clamped to ±0.005
+  std::int64_t pairs = 0;  ///< number of pairs (trials in both sets) of the methods with 3 or more pairs
+  double drift = 0;        ///< median of the methods' medians of ln(new / base), clamped to ±0.005
   /// The scatter of the trials' ln(new / base) about their methods' medians, divided by the scatter that the
   /// statistical rule expects. One value is for times below 100 us, the other for longer times. At least 1,
   /// and exactly 1 with fewer than 8 trials.

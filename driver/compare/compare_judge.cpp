@@ -1,8 +1,12 @@
 /// Decides which trials and methods are slower or faster. All changes are estimated first. Then all tests are
-/// decided together, to limit the rate of false findings. A run is host-bound if it takes notably longer than
-/// its replay, which is the same work as a CUDA graph. Without a replay, a run is host-paced if the host
-/// needs at least half of the run's time to queue the kernels. Drift is a change that all trials of a run
-/// have in common. In a duet two builds alternate on one GPU.
+/// decided together, to limit the rate of false findings.
+///
+/// - Replay: the work of a run, replayed as a CUDA graph. Its time is the GPU's time without launches.
+/// - Host-bound run: it takes notably longer than its replay.
+/// - Host-paced run: it has no replay, and the host needs at least half of the run's time to queue the
+///   kernels. Such a run counts as host-bound, too.
+/// - Drift: a change that all trials of a run have in common.
+/// - Duet: a run in which two builds alternate on one GPU.
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +37,7 @@ constexpr double short_seconds = 1e-4;
 
 /// An estimate from the recorded times, with the estimates that other measurements would give.
 struct MeasuredEstimate : Estimate {
-  double first_error = 0;  ///< the error before the correction for the noise of the runs
+  double uncorrected_error = 0;  ///< the error before the correction for the noise of the runs (`correct`)
   ExpectedEstimates expected;
 };
 
@@ -41,9 +45,10 @@ struct MeasuredEstimate : Estimate {
 struct TrialEstimates {
   Pair* pair = nullptr;
   bool has_gpu = false, has_host = false;  ///< true if `gpu`, or `host`, is set
-  MeasuredEstimate gpu;   ///< for the GPU's time, or the run's without a replay or on the CPU
-  MeasuredEstimate host;  ///< for a host-bound run's time
-  double host_share = 0;  ///< host's fraction of the host-bound run's time
+  /// Estimate from the replays' times. Without replays, and on the CPU, it is from the runs' times.
+  MeasuredEstimate gpu;
+  MeasuredEstimate host;  ///< estimate from the times of host-bound runs
+  double host_share = 0;  ///< the host's fraction of a host-bound run's time; 0 if it is unknown
 };
 
 std::string method_of(const Pair& pair) {
@@ -99,8 +104,8 @@ TrialEstimates estimates_of(Pair& pair, bool is_duet) {
 }
 
 /// Returns the measured scatter of the estimates divided by the scatter that their standard errors predict,
-/// at least 1. Returns 1 for fewer than `min_pairs_for_noise` estimates. @param distances per estimate: |ln
-/// ratio - median| / standard error
+/// at least 1. Returns 1 for fewer than `min_pairs_for_noise` estimates.
+/// @param distances per estimate: |ln ratio - expected ln ratio| / standard error
 double scatter_factor(std::vector<double> distances) {
   if (distances.size() < min_pairs_for_noise) return 1;
   return std::max(1.0, normal_mad * median_of(std::move(distances)));
@@ -249,7 +254,9 @@ class Decision {
 
  private:
   double threshold_;
-  double tail_;  ///< a test with a smaller P value is significant, whatever the other tests' P values are
+  /// The false alarm rate divided by the number of tests. A test with a smaller P value is significant,
+  /// whatever the P values of the other tests are.
+  double tail_;
   std::map<const Estimate*, Verdict> verdicts_;
 };
 
@@ -258,19 +265,21 @@ Change no_change(TimeKind kind) {
   return {Verdict::same, kind, /*ratio=*/1, /*low=*/1, /*high=*/1, /*detectable=*/0};
 }
 
-/// The smallest detectable changes of the UNCLEAR trials of one backend, now and with other measurements.
+/// The smallest detectable changes of the UNCLEAR trials of one backend, in the present measurements and in
+/// larger ones.
 struct UnclearTrials {
-  std::vector<double> now, with_rounds, with_samples, with_duet, seconds;
+  /// One element per trial; `seconds` is the shorter median of base and new.
+  std::vector<double> present, with_rounds, with_samples, with_duet, seconds;
   std::int64_t rounds = 1;
   bool lacks_rounds = false;
 
   void add(const MeasuredEstimate& measured, const Pair& pair, const Decision& decision) {
     const auto smallest_change = [&](Estimate other) {
       // Other measurements would need the same correction for the runs' noise (see `correct`).
-      other.error *= measured.error / measured.first_error;
+      other.error *= measured.error / measured.uncorrected_error;
       return decision.detectable(other);
     };
-    now.push_back(decision.detectable(measured));
+    present.push_back(decision.detectable(measured));
     with_rounds.push_back(smallest_change(measured.expected.rounds));
     with_samples.push_back(smallest_change(measured.expected.samples));
     with_duet.push_back(smallest_change(measured.expected.duet));
@@ -282,8 +291,9 @@ struct UnclearTrials {
   }
 
   Unclear summary(const std::string& backend) const {
-    const auto [least, most] = std::minmax_element(now.begin(), now.end());
-    Unclear unclear{backend, static_cast<std::int64_t>(now.size()), median_of(now), *least, *most, rounds};
+    const auto [least, most] = std::minmax_element(present.begin(), present.end());
+    Unclear unclear{backend, static_cast<std::int64_t>(present.size()), median_of(present), *least, *most,
+                    rounds};
     unclear.with_rounds = median_of(with_rounds);
     unclear.with_samples = median_of(with_samples);
     unclear.with_duet = median_of(with_duet);
@@ -389,7 +399,7 @@ std::vector<MethodEstimate> methods_of(const std::vector<TrialEstimates>& trials
 
 void decide_verdicts(Comparison& comparison, const CompareRules& rules) {
   std::vector<TrialEstimates> trials;
-  trials.reserve(comparison.pairs.size());  // `places` points to the elements
+  trials.reserve(comparison.pairs.size());  // no reallocation, because `places` points to the elements
   std::map<std::pair<std::string, std::string>, std::vector<TrialEstimates*>> places;  // by backend and place
   for (Pair& pair : comparison.pairs) {
     trials.push_back(estimates_of(pair, comparison.is_duet));

@@ -24,10 +24,10 @@ double variance_of_model(const Timing& base, const Timing& now, const Scatter& s
   const double seconds = std::sqrt(base.median * now.median);
   // The larger sigma of both sets counts, because the quartiles of five samples are sometimes narrow by
   // chance, but rarely in both sets.
-  const double per_process =
+  const double samples_per_process =
       static_cast<double>(base.samples + now.samples) / static_cast<double>(base.processes + now.processes);
   const double sample_variance =
-      squared(median_to_mean_error * std::max(base.sigma, now.sigma)) / per_process;
+      squared(median_to_mean_error * std::max(base.sigma, now.sigma)) / samples_per_process;
   return squared(scatter.fraction) + squared(scatter.seconds / seconds) + sample_variance;
 }
 
@@ -39,9 +39,10 @@ double degrees_of(const Timing& base, const Timing& now) {
 /// Returns the variance of a process's ln(median): the mean of the predicted and the measured variance,
 /// weighted by their degrees of freedom.
 double variance_of(const Timing& base, const Timing& now, const Scatter& scatter) {
-  const double own_squares = static_cast<double>(base.processes - 1) * base.variance +
-                             static_cast<double>(now.processes - 1) * now.variance;
-  return (model_degrees * variance_of_model(base, now, scatter) + own_squares) / degrees_of(base, now);
+  // The sum of squared deviations of ln(median) from the means of the two sets.
+  const double measured_squares = static_cast<double>(base.processes - 1) * base.variance +
+                                  static_cast<double>(now.processes - 1) * now.variance;
+  return (model_degrees * variance_of_model(base, now, scatter) + measured_squares) / degrees_of(base, now);
 }
 
 /// The probability above the upper end of a 95 % confidence interval, and below the lower end.
@@ -134,11 +135,14 @@ Estimate estimate(const Timing& base, const Timing& now, const Scatter& scatter,
              new_processes = static_cast<double>(now.processes);
   const double seconds = std::sqrt(base.median * now.median);
   const double variance = variance_of(base, now, scatter);
-  double sum =
+  // The part `run_fraction` of the variance is averaged over the runs, the rest over the processes.
+  double difference_variance =
       variance * ((1 - run_fraction) * (1 / processes + 1 / new_processes) +
                   run_fraction * (1 / static_cast<double>(base.runs) + 1 / static_cast<double>(now.runs)));
-  if (is_other_gpu) sum += squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
-  return {std::log(now.median / base.median), std::sqrt(sum), degrees_of(base, now), /*drift=*/0};
+  if (is_other_gpu)
+    difference_variance += squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
+  return {std::log(now.median / base.median), std::sqrt(difference_variance), degrees_of(base, now),
+          /*drift=*/0};
 }
 
 ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, const Scatter& scatter,
@@ -157,9 +161,9 @@ ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, cons
   result.rounds = estimate(repeated(base), repeated(now), scatter, is_other_gpu);
   result.samples = estimate(sampled(base), sampled(now), scatter, is_other_gpu);
   if (is_duet) {
-    const Estimate now_estimate = estimate_duet(base, now, scatter);
-    const double rounds = now_estimate.degrees - model_degrees + 1;
-    result.duet = {now_estimate.log, now_estimate.error / std::sqrt(3), model_degrees + 3 * rounds - 1, 0};
+    const Estimate present = estimate_duet(base, now, scatter);
+    const double rounds = present.degrees - model_degrees + 1;  // inverts the formula in estimate_duet
+    result.duet = {present.log, present.error / std::sqrt(3), model_degrees + 3 * rounds - 1, 0};
   } else {
     constexpr auto rounds = static_cast<double>(duet_rounds);
     result.duet = {result.rounds.log, std::sqrt(2 * variance_of(base, now, scatter) / rounds),
@@ -179,9 +183,11 @@ Estimate pooled(const std::vector<Estimate>& trials) {
     pooled_estimate.log += weight * trial.log;
     pooled_estimate.drift += weight * trial.drift;
   }
-  const double count = squared(weights) / squares;  // the effective number of trials
+  // Kish's effective number of trials; it is the number of trials if all weights are equal.
+  const double count = squared(weights) / squares;
   pooled_estimate.log /= weights;
   pooled_estimate.drift /= weights;
+  // The variance of a mean of `count` values with the pairwise correlation method_fraction.
   pooled_estimate.error = std::sqrt((1 + method_fraction * (count - 1)) / weights);
   pooled_estimate.degrees = std::min(degrees, method_degrees);
   return pooled_estimate;

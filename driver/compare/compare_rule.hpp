@@ -17,8 +17,8 @@ namespace gaussweep::driver {
 /// (repetition of the trials) of each run is a separate process, with a median of its samples.
 struct Timing {
   double median = io::Record::unknown;  ///< median of the processes' medians
-  double sigma = 0;                     ///< a sample's relative std deviation, median of the processes
-  std::int64_t samples = 0;             ///< number of samples of all processes
+  double sigma = 0;          ///< relative standard deviation of the samples, median of the processes
+  std::int64_t samples = 0;  ///< number of samples of all processes
   std::int64_t processes = 1, runs = 1;
   double variance = 0;                    ///< variance of ln(median) between the processes
   std::map<std::int64_t, double> rounds;  ///< ln(median) by round; only for a duet
@@ -91,7 +91,8 @@ struct ExpectedEstimates {
 constexpr std::int64_t duet_rounds = 10;
 
 /// Computes the expected estimates. @pre both times are known
-/// @param is_duet true if the times are from a duet; the result's `duet` then has three times as many rounds
+/// @param is_duet true if the times are from a duet. The result's `duet` then is the same duet with three
+/// times the rounds.
 ExpectedEstimates expected_estimates(const Timing& base, const Timing& now, const Scatter& scatter,
                                      bool is_other_gpu, bool is_duet);
 
@@ -106,9 +107,9 @@ double student_quantile(double tail, double degrees);
 /// down. @pre degrees >= 1
 double student_tail(double t, double degrees);
 
-/// Decides which hypotheses are rejected (Benjamini and Hochberg). The expected fraction of false rejections
-/// among all rejections is at most `false_discovery_rate`. If all hypotheses are true, any of them is
-/// rejected with a probability of at most `false_discovery_rate`.
+/// Decides which hypotheses are rejected (step-up procedure of Benjamini and Hochberg). The expected fraction
+/// of false rejections among all rejections is at most `false_discovery_rate`. If all hypotheses are true,
+/// any of them is rejected with a probability of at most `false_discovery_rate`.
 /// @param tails the P value of each hypothesis
 std::vector<bool> rejected(const std::vector<double>& tails, double false_discovery_rate);
 

@@ -28,8 +28,8 @@ using io::Record;
 
 constexpr std::int64_t min_kernels = 4;  // fewer kernels per run do not show the time per launch
 
-/// Returns the first word, not counting "NVIDIA", in which `name` differs from `other`. If one name begins
-/// with all words of the other, returns the rest of `name` from the last common word on.
+/// Returns the first word of `name` that differs from the word at the same position of `other`; "NVIDIA" does
+/// not count. If one name begins with all words of the other, returns `name` from its last common word on.
 std::string distinct_text(std::string name, std::string other) {
   constexpr std::string_view vendor = "NVIDIA ";
   for (std::string* each : {&name, &other}) {
@@ -76,11 +76,14 @@ Estimate speedup_of(const Group& base, const Group& now) {
   // The arguments are exchanged, because `estimate` divides the second time by the first.
   Estimate result = estimate(new_time, base_time, scatter, /*is_other_gpu=*/false);
   if (!is_gpu) return result;  // cpu_scatter includes the difference between two machines
-  const double per_pair =
+  // other_gpu_scatter holds for the difference between two GPUs, so each model has half of its variance. The
+  // mean over d devices of a model has 1/d of that half.
+  const double variance_factor =
       (1 / static_cast<double>(devices_of(base)) + 1 / static_cast<double>(devices_of(now))) / 2;
   const double seconds = std::sqrt(base_time.median * new_time.median);
-  result.error = std::sqrt(squared(result.error) + per_pair * (squared(other_gpu_scatter.fraction) +
-                                                               squared(other_gpu_scatter.seconds / seconds)));
+  result.error =
+      std::sqrt(squared(result.error) + variance_factor * (squared(other_gpu_scatter.fraction) +
+                                                           squared(other_gpu_scatter.seconds / seconds)));
   return result;
 }
 
@@ -94,8 +97,8 @@ struct TimeBound {
 /// have waited for launches.
 enum class Launches { never, always, if_waiting };
 
-/// Returns a lower bound on a group's time: the roofline's time, or the time of the launches if `when` allows
-/// it and it is larger.
+/// Returns a lower bound on a group's time: the larger of the roofline's time and the time of the launches.
+/// The launches count only if `when` says so.
 TimeBound bound_of(const Group& group, const ModelFacts& model, Launches when) {
   const Record& r = group.first();
   const Limit limit = limit_of(r, model.rates);

@@ -28,7 +28,7 @@ struct Racer {
   Estimate slowdown;        ///< this method's time / the fastest method's; not set for the fastest method
   std::int64_t rounds = 0;  ///< number of rounds in which this method and the fastest one ran
   double seconds = 0;       ///< this method's median minus the fastest method's, in these rounds
-  /// True if further rounds may show that the method is as fast as the fastest one.
+  /// True if the method may be as fast as the fastest one, so that it needs further rounds.
   bool is_rival = false;
   /// The ends of the 99 % interval of the ratio.
   double low() const;
@@ -45,8 +45,9 @@ struct Race {
   /// Returns the method that the result names in addition to the fastest one: the nearest rival, or the
   /// second method if there is no rival. @pre has_lead()
   const Racer& reported() const;
-  /// Returns true if the first method is faster than all others with a probability of 99.5 %, or if no other
-  /// method passed. The probability is this high because a race is tested after each of its rounds.
+  /// Returns true if no other method is a rival. After `least_rounds` rounds, this means that the first
+  /// method leads each of the others by more than `least_lead` with a probability of 99.5 %. The probability
+  /// is this high because a race is tested after each of its rounds.
   bool is_clear() const;
   /// Returns true if further rounds would not change the reported result.
   bool is_settled() const;

@@ -97,10 +97,10 @@ void name_nights(std::vector<Night>& nights) {
   }
 }
 
-/// Computes the series of a trial from its `times` by night. Sets `logs` to ln of the series, with the
-/// variance that the noise model (Scatter in compare_rule.hpp) expects.
+/// Computes the series of a trial from its `times` by night. Sets `log_series` to the logarithms of the
+/// series, with the variance that the noise model (Scatter in compare_rule.hpp) expects.
 /// @return false if there are fewer than two nights
-bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
+bool measure(TrendSeries& series, const Times& times, TimeSeries& log_series) {
   const bool has_replays = std::all_of(times.begin(), times.end(),
                                        [](const auto& night) { return !night.second.replays.empty(); });
   series.kind = has_replays ? TimeKind::gpu : TimeKind::run;
@@ -115,8 +115,9 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
     series.library_digests.push_back(each.record->library_digest);
     series.identity = *each.record;
     series.identity.round = 1;  // all rounds are pooled
-    logs.logs.push_back(std::log(seconds));
-    logs.gpus.push_back(gpu_numbers.emplace(each.gpu, static_cast<int>(gpu_numbers.size())).first->second);
+    log_series.logs.push_back(std::log(seconds));
+    log_series.gpus.push_back(
+        gpu_numbers.emplace(each.gpu, static_cast<int>(gpu_numbers.size())).first->second);
     sigmas.push_back(median_of(each.sigmas));
     queue_share = std::max(queue_share, each.record->queue_seconds / each.record->seconds_median);
   }
@@ -130,9 +131,10 @@ bool measure(TrendSeries& series, const Times& times, TimeSeries& logs) {
   }
   const double seconds = median_of(series.seconds);
   const auto samples = static_cast<double>(std::max<std::int64_t>(1, series.identity.samples));
-  logs.model_variance = squared(scatter.fraction) + squared(scatter.seconds / seconds) +
-                        squared(median_to_mean_error * median_of(std::move(sigmas))) / samples;
-  logs.gpu_variance = squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
+  log_series.model_variance = squared(scatter.fraction) + squared(scatter.seconds / seconds) +
+                              squared(median_to_mean_error * median_of(std::move(sigmas))) / samples;
+  log_series.gpu_variance =
+      squared(other_gpu_scatter.fraction) + squared(other_gpu_scatter.seconds / seconds);
   return series.nights.size() > 1;
 }
 
@@ -175,7 +177,8 @@ void find_changes(Trend& trend, const std::vector<TimeSeries>& logs, double thre
     tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).p_value);
   const std::vector<bool> significant = rejected(tails, trend.false_alarm_rate);
   const auto count = std::count(significant.begin(), significant.end(), true);
-  // The level at which `rejected` (Benjamini and Hochberg) decided.
+  // The threshold for P values at which `rejected` (Benjamini and Hochberg) decided: rate * rejections /
+  // tests.
   const double level = trend.false_alarm_rate * static_cast<double>(count) / static_cast<double>(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (significant[i]) trend.series[i].change = changes_of(logs[i], level, threshold);
