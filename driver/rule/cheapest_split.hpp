@@ -8,8 +8,8 @@
 
 namespace gaussweep::driver {
 
-/// The cost of a split. The cost with fewer parts (ranges) is the smaller one. If the parts are equal, the
-/// smaller regret decides: the sum of ln(time of the chosen method / least time).
+/// The cost of a split. Costs are compared first by their number of parts (ranges), then by their regret. The
+/// regret is the sum of ln(time of the chosen method / least time) over the sizes.
 struct SplitCost {
   // Marks a split that is not allowed. A quarter of INT_MAX, so that sums of such costs do not overflow.
   static constexpr int impossible = std::numeric_limits<int>::max() / 4;

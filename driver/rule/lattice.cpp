@@ -231,7 +231,7 @@ void Lattice::fill(int axis) {
   }
 }
 
-/// Interpolates the unknown times of a method along an axis between neighbours that are both known.
+// A time is interpolated only if the nearest sizes with a result, on both sides, have known times.
 void Lattice::fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method) {
   const auto time_at = [&](int i) -> LogTime& {
     at[axis] = i;

@@ -82,13 +82,14 @@ class Lattice {
   const std::vector<std::int64_t>& orders() const { return axes_[2]; }
   std::size_t layers() const { return measured_.layers.size(); }
   std::size_t methods() const { return measured_.methods.size(); }
-  /// Returns the time of a method at indices of the axes; `side` is the index of the number of right-hand
-  /// sides.
-  const LogTime& at(std::size_t layer, int batch, int side, int order, std::size_t method) const {
-    return times_[index(layer, {batch, side, order}, method)];
+  /// Returns the time of a method. `batch`, `rhs` and `order` are indices into `batches()`, `rhs_counts()`
+  /// and `orders()`.
+  const LogTime& at(std::size_t layer, int batch, int rhs, int order, std::size_t method) const {
+    return times_[index(layer, {batch, rhs, order}, method)];
   }
-  TaskSizes sizes(int batch, int side, int order) const {
-    return {axes_[0][batch], axes_[1][side], axes_[2][order]};
+  /// Returns the sizes at these indices.
+  TaskSizes sizes(int batch, int rhs, int order) const {
+    return {axes_[0][batch], axes_[1][rhs], axes_[2][order]};
   }
   const MeasuredTimes& measured() const { return measured_; }
 
@@ -97,6 +98,7 @@ class Lattice {
   std::size_t index(std::size_t layer, const std::array<int, 3>& at, std::size_t method) const;
   /// Interpolates the unknown times of all methods along one axis (an index into `axes_`).
   void fill(int axis);
+  /// Does the same for one method of one layer, along the line of the grid that contains the indices `at`.
   void fill_line(int axis, std::size_t layer, std::array<int, 3> at, std::size_t method);
   const MeasuredTimes& measured_;
   std::array<std::vector<std::int64_t>, 3> axes_;  ///< batches, right-hand sides, orders

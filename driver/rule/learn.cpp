@@ -101,9 +101,11 @@ class Partition {
   /// Returns the methods that are within the tolerance of the fastest method, or tie with it, in every layer.
   /// @param b, r indices of a batch and of right-hand sides
   Candidates candidates_at(int b, int r) const;
-  /// These two functions split the right-hand sides, or the orders, into as few ranges as possible. Each
-  /// range of orders has a method that may be chosen at all of its sizes.
+  /// Splits the right-hand sides into ranges such that the ranges of orders in all of them are as few as
+  /// possible.
   CheapestSplit split_rhs(const std::vector<Candidates>& by_rhs) const;
+  /// Splits the orders into as few ranges as possible. Each range has a method that may be chosen at all of
+  /// its orders.
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& log_regrets) const;
   BatchBand batch_band(const Range& batches) const;
@@ -246,10 +248,12 @@ struct Ends {
   std::int64_t left, right;
 };
 
-/// Divides the sizes between `low` and `high` among two neighbouring ranges. A range gets none of these sizes
-/// if the time of one of its methods is unknown at the nearest size of the other range. This is reported by
-/// `left_known` and `right_known`.
+/// Divides the sizes between `low` and `high` among two neighbouring ranges. If only one range may be
+/// extended, it gets all of these sizes. If neither may, both ends stay, and the rule has no choice between
+/// them.
 /// @param low, high the last measured size of the left range, and the first of the right one
+/// @param left_known true if the left range may be extended: the times of its methods are known at `high`
+/// @param right_known true if the times of the right range's methods are known at `low`
 /// @param cut the last size of the left range if the times are known for both ranges
 Ends ends_between(std::int64_t low, std::int64_t high, bool left_known, bool right_known, std::int64_t cut) {
   if (left_known && right_known) return {cut, cut + 1};
@@ -341,9 +345,9 @@ Box Partition::box_of(const Leaf& leaf) const {
   return box;
 }
 
-/// Converts neighbouring ranges of indices into `sizes` to ranges of sizes, which also divide the sizes
-/// between them.
-/// @param range_of (i) returns the indices of range i
+/// Converts `count` neighbouring ranges of indices to ranges of sizes. The sizes between two neighbours,
+/// which are not in `sizes`, are divided among both.
+/// @param range_of (i) returns range i, as indices into `sizes`
 /// @param ends_of (i) returns the last size of range i and the first size of range i + 1
 template <class RangeOf, class EndsOf>
 std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int64_t>& sizes,
@@ -359,8 +363,8 @@ std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int
   return ranges;
 }
 
-/// Returns true if the times of all leaves' methods are known at another batch or number of right-hand sides.
-/// Both are indices into the lattice's axes.
+/// Returns true if the times of all leaves' methods are known when the batches or the right-hand sides of the
+/// leaf are replaced by those with the given index on the lattice's axis.
 bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
                           std::optional<int> rhs_index) const {
   return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
@@ -437,8 +441,8 @@ std::vector<Box> Partition::boxes() const {
   return result;
 }
 
-/// Returns the parts of a problem on a device. Layers (combinations of precision, triangle and matrix) share
-/// a part if the rule then has fewer boxes.
+/// Returns the parts of a problem on a device. A greedy search merges the layers (combinations of precision,
+/// triangle and matrix): each layer joins the first part for which the rule then has fewer boxes.
 std::vector<RulePart> parts_of(const MeasuredTimes& measured, double tolerance) {
   if (measured.methods.size() > max_methods)
     throw UsageError(

@@ -58,7 +58,8 @@ bool is_tie(const Group& a, const Group& b) {
 
 /// Returns the orders that narrow a bracket. The times of both methods are interpolated linearly, ln(time)
 /// over ln(n).
-/// @param ratio_low, ratio_high ln(time of one method / time of the other) at both orders
+/// @param ratio_low, ratio_high ln(time of the method that is the fastest at `low` / time of the other one),
+/// at `low` and at `high`
 std::vector<std::int64_t> orders_between(std::int64_t low, std::int64_t high, double ratio_low,
                                          double ratio_high) {
   const double start = std::log(static_cast<double>(low)), end = std::log(static_cast<double>(high));
@@ -117,12 +118,12 @@ std::vector<Bracket> brackets_of(const io::Results& results) {
         const auto first_at_high = high->second.find(method_of(*first));
         const auto second_at_low = low->second.find(method_of(*second));
         if (first_at_high == high->second.end() || second_at_low == low->second.end()) continue;
-        const Group &a = *first_at_high->second, &b = *second_at_low->second;
-        if (!a.has_passed() || !b.has_passed()) continue;
+        const Group &first_high = *first_at_high->second, &second_low = *second_at_low->second;
+        if (!first_high.has_passed() || !second_low.has_passed()) continue;
         Bracket bracket{low->first, high->first, first->first().key, second->first().key, {}};
-        if (!bracket.is_known() && !(is_tie(*first, b) && is_tie(a, *second)))
-          bracket.next = orders_between(low->first, high->first, std::log(first->median / b.median),
-                                        std::log(a.median / second->median));
+        if (!bracket.is_known() && !(is_tie(*first, second_low) && is_tie(first_high, *second)))
+          bracket.next = orders_between(low->first, high->first, std::log(first->median / second_low.median),
+                                        std::log(first_high.median / second->median));
         brackets.push_back(std::move(bracket));
       }
     }

@@ -22,7 +22,7 @@ struct NamedRule {
 struct Regret {
   std::string device, problem, adviser;
   std::int64_t tasks = 0;       ///< tasks on which the adviser's choice had a correct answer
-  double mean = 0, worst = 0;   ///< of the regret, over these tasks
+  double mean = 0, worst = 0;   ///< mean and largest regret over these tasks
   std::string worst_case{};     ///< the worst case: sizes, the adviser's choice and the fastest method
   std::int64_t unmeasured = 0;  ///< tasks for which the rule has no answer
   std::int64_t not_run = 0;     ///< tasks on which the adviser's choice did not run

@@ -63,7 +63,7 @@ struct Box {
   MethodChoice choice;
   std::int64_t measured_tasks = 0;        ///< measured tasks in the box; 0: all of its times are interpolated
   double mean = 0, worst = 0;             ///< the regret in these tasks: time / least time - 1
-  std::vector<Alternative> alternatives;  ///< the other methods with times at all sizes
+  std::vector<Alternative> alternatives;  ///< the other methods whose times are known at all sizes of the box
   bool has(const Question& q) const { return batch.has(q.batch) && nrhs.has(q.nrhs) && n.has(q.n); }
 };
 
@@ -97,11 +97,14 @@ struct Rule {
 /// Relative difference up to which two times count as equal, as in `compare`.
 inline constexpr double usual_tolerance = 0.02;
 
-/// Returns the rule with the fewest boxes. The choice of a box must be among the best methods at every size
-/// in the box. The best methods are those within `tolerance` of the least time, or within 10 % of it if the
-/// interquartile ranges overlap. If a vendor library's method is among the best, it is chosen; otherwise the
-/// fastest one is. Combinations of precision, triangle and matrix share a part if the rule then has fewer
-/// boxes. Methods that did not pass do not count.
+/// Returns a rule with few boxes. The choice of a box must be among the best methods at every size in the
+/// box. The best methods are those that passed and meet one of these conditions:
+/// - the time is within `tolerance` of the least time;
+/// - it is within 10 % of the least time, and the interquartile ranges overlap;
+/// - it is within 30 % of the least time, and the CUDA graph replays take equally long, so that only launch
+///   overhead differs.
+/// If a vendor library's method is among the best, it is chosen; otherwise the fastest one is. Combinations
+/// of precision, triangle and matrix share a part if the rule then has fewer boxes.
 /// @throws UsageError if no record has a time
 Rule learn_rule(const io::Results& results, double tolerance = usual_tolerance);
 

@@ -44,7 +44,8 @@ std::optional<Sizes> common(const Sizes& a, const Sizes& b) {
   return Sizes{*batch, *nrhs, *n};
 }
 
-/// Removes the sizes of `hole` from `sizes` by cutting off what lies below and above it on each axis.
+/// Removes the sizes of `hole` from `sizes`. On each axis in turn, splits off the part of a piece below the
+/// hole and the part above it; the rest of the piece is inside the hole and is dropped.
 void subtract(std::vector<Sizes>& sizes, const Sizes& hole) {
   std::vector<Sizes> rest;
   for (Sizes piece : sizes) {
@@ -77,13 +78,13 @@ std::size_t compare_boxes(const RulePart& before, const std::vector<Box>& now, c
                        io::Record::unknown, io::Record::unknown, since});
   };
   for (const Box& old : before.boxes) {
-    std::vector<Sizes> lost{{old.batch, old.nrhs, old.n}};
+    std::vector<Sizes> uncovered{{old.batch, old.nrhs, old.n}};
     for (const Box& fresh : now) {
       const Sizes sizes{fresh.batch, fresh.nrhs, fresh.n};
       const std::optional<Sizes> at = common(Sizes{old.batch, old.nrhs, old.n}, sizes);
       if (!at) continue;
       ++shared;
-      subtract(lost, sizes);
+      subtract(uncovered, sizes);
       if (old.choice == fresh.choice) continue;
       add(*at, old.choice, fresh.choice);
       for (const Alternative& other : fresh.alternatives) {
@@ -92,7 +93,7 @@ std::size_t compare_boxes(const RulePart& before, const std::vector<Box>& now, c
         changes.back().most = other.most;
       }
     }
-    for (const Sizes& sizes : lost) add(sizes, old.choice, std::nullopt);
+    for (const Sizes& sizes : uncovered) add(sizes, old.choice, std::nullopt);
   }
   return shared;
 }
