@@ -106,9 +106,10 @@ std::vector<std::int64_t> sample_of(const Trial& trial) {
   return systems;
 }
 
-/// Returns the seed of a batch's known solutions if generate_solution made all of them. Compares only the
-/// solutions of three systems with generated ones. Solutions whose right-hand sides would overflow were
-/// scaled. The device reports such a system as undecided, and the CPU verifies it.
+/// Returns the seed of a batch's known solutions if generate_solution made all of them; the device then
+/// generates them again. Compares only the solutions of three systems with generated ones. A known solution
+/// whose right-hand sides would overflow was scaled, so the generated one is wrong. The device reports such a
+/// system as undecided, and the CPU verifies it.
 template <class T>
 std::optional<std::uint64_t> solution_seed(const Trial& trial, const Inputs<T>& inputs) {
   if (inputs.x_true.empty()) return std::nullopt;

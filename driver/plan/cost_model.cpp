@@ -35,7 +35,7 @@ double nearest_rate(const std::map<double, double>& rates, double log_n) {
 
 /// Returns the order of one square matrix that has the number of elements of the whole batch of n x n
 /// matrices: n sqrt(batch).
-std::int64_t order_of(std::int64_t n, std::int64_t batch) {
+std::int64_t equivalent_order(std::int64_t n, std::int64_t batch) {
   return std::llround(static_cast<double>(n) * std::sqrt(static_cast<double>(batch)));
 }
 
@@ -118,13 +118,13 @@ void CostModel::learn(const io::Record& record) {
   const auto runs = static_cast<double>((record.warmup + record.samples) * record.inner_repeats +
                                         (record.stages.empty() ? 0 : 1));
   if (!(trial_seconds >= 0)) return;  // NaN: an older version did not record these times
-  Mean& mean = recorded.outside_runs[order_of(record.n, record.batch)];
-  const double other_seconds = std::max(0.0, trial_seconds - runs * record.seconds_median);
-  mean.seconds += other_seconds;
+  Mean& mean = recorded.outside_runs[equivalent_order(record.n, record.batch)];
+  const double seconds_outside_runs = std::max(0.0, trial_seconds - runs * record.seconds_median);
+  mean.seconds += seconds_outside_runs;
   mean.count += 1;
   Point& point = recorded.points[{method, std::isfinite(record.energy_joules)}][std::log(record.flops)];
   point.run_seconds += record.seconds_median;
-  point.outside_seconds += other_seconds;
+  point.outside_seconds += seconds_outside_runs;
   point.runs += runs;
   point.count += 1;
   point.shortest = std::min(point.shortest, trial_seconds);
@@ -175,8 +175,8 @@ double CostModel::guessed_rate(const Trial& trial, const Method& method) const {
       const double gemm = single ? slowest_gemm_float_ : slowest_gemm_double_;
       if (!is_optimised(method)) return std::max(5e9, gemm_fraction * gemm);
       if (!(gemm > 0)) return 1e12;  // the GEMM rate is unknown
-      const double full = static_cast<double>(trial.shape.n) / full_order;
-      return optimised_gemm_fraction * gemm * std::clamp(full, 0.01, 1.0);
+      const double order_fraction = static_cast<double>(trial.shape.n) / full_order;
+      return optimised_gemm_fraction * gemm * std::clamp(order_fraction, 0.01, 1.0);
     }
     case Backend::emulated:
       return 2e7;
@@ -208,15 +208,15 @@ double CostModel::run_seconds(const Trial& trial) const {
 /// Without records, returns 2 ms plus 20 ns per element. Otherwise returns the mean over the recorded trials
 /// of the smallest order that is not below the trial's. If all recorded orders are smaller, scales the mean
 /// of the largest one by the number of elements.
-double CostModel::other_seconds(const Trial& trial) const {
-  const std::int64_t own_order = order_of(trial.shape.n, trial.shape.batch);
+double CostModel::seconds_outside_runs(const Trial& trial) const {
+  const std::int64_t own_order = equivalent_order(trial.shape.n, trial.shape.batch);
   const auto elements = [](std::int64_t order) {
     return static_cast<double>(order) * static_cast<double>(order);
   };
   const auto recorded = recorded_.find({&trial.problem.row(), trial.precision, trial.backend});
   if (recorded == recorded_.end() || recorded->second.outside_runs.empty())
     return fixed_seconds +
-           20e-9 * elements(order_of(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
+           20e-9 * elements(equivalent_order(std::max(trial.shape.n, trial.shape.m), trial.shape.batch));
   const std::map<std::int64_t, Mean>& means = recorded->second.outside_runs;
   const auto above = means.lower_bound(own_order);
   const auto& [order, mean] = above == means.end() ? *std::prev(above) : *above;
@@ -230,7 +230,7 @@ bool measures_energy(const Trial& trial) {
 
 double CostModel::estimate(const Trial& trial) const {
   // Energy is measured twice, each time for energy_seconds: with runs and without them.
-  const double seconds = other_seconds(trial) + runs_of(trial) * run_seconds(trial) +
+  const double seconds = seconds_outside_runs(trial) + runs_of(trial) * run_seconds(trial) +
                          trial.sampling.warmup_seconds +
                          (measures_energy(trial) ? 2 * trial.energy_seconds : 0);
   return std::min(seconds, trial.timeout_seconds);  // then the worker is killed
@@ -261,7 +261,7 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
   const bool is_inside = above != points.end() && above != points.begin();
   const auto near = above == points.end() ? std::prev(above) : above;
   const double distance = log_flops - near->first, near_seconds = seconds(near->second);
-  double slope = likely_slope, least = least_slope, most = most_slope;
+  double slope = likely_slope, low_slope = least_slope, high_slope = most_slope;
   if (is_inside) {
     const double likely = near_seconds * std::exp(slope_of(std::prev(near), near) * distance);
     return {likely / between_scatter, likely, likely * between_scatter};
@@ -271,12 +271,15 @@ TimeRange CostModel::time_at(const Points& points, const Trial& trial, double lo
     // have a fixed cost.
     slope = near == points.begin() ? flattening * slope_of(near, std::next(near))
                                    : slope_of(std::prev(near), near);
-    least = std::max(0.0, slope - slope_error);
-    most = std::min(most_slope, slope + slope_error);
+    low_slope = std::max(0.0, slope - slope_error);
+    high_slope = std::min(most_slope, slope + slope_error);
   }
-  const double a = near_seconds * std::exp(least * distance), b = near_seconds * std::exp(most * distance);
-  return {std::min(a, b) / usual_scatter, near_seconds * std::exp(slope * distance),
-          std::max(a, b) * usual_scatter};
+  // `distance` is negative below the recorded sizes; the steeper slope then gives the lower bound.
+  const double with_low_slope = near_seconds * std::exp(low_slope * distance),
+               with_high_slope = near_seconds * std::exp(high_slope * distance);
+  return {std::min(with_low_slope, with_high_slope) / usual_scatter,
+          near_seconds * std::exp(slope * distance),
+          std::max(with_low_slope, with_high_slope) * usual_scatter};
 }
 
 bool CostModel::has_seen_method_of(const Trial& trial) const {
@@ -313,6 +316,7 @@ std::optional<TimeRange> CostModel::expected(const Trial& trial, bool with_energ
   // Without records of the method, returns the range over all methods of the same problem, else over those of
   // other problems. `likely` is the geometric mean over these methods.
   for (const bool same_problem : {true, false}) {
+    // During the loop, `likely` is the sum of ln(likely time).
     TimeRange all{std::numeric_limits<double>::infinity(), 0, 0};
     double count = 0;
     for (const auto& [kind, recorded] : recorded_) {

@@ -62,13 +62,15 @@ class CostModel {
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
+  /// Like the public function. @param with_energy uses the records with an energy measurement, or those
+  /// without
   std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
   static TimeRange time_at(const Points& points, const Trial& trial, double log_flops);
   double recorded_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;
   double guessed_rate(const Trial& trial, const Method& method) const;
   /// Returns the estimated seconds of the trial that are not spent in runs of the method.
-  double other_seconds(const Trial& trial) const;
+  double seconds_outside_runs(const Trial& trial) const;
   const Registry& registry_;
   /// The GEMM rates of the slowest device, in flop/s; 0 if unknown.
   double slowest_gemm_float_ = 0, slowest_gemm_double_ = 0;

@@ -22,6 +22,7 @@ TimeLeft::TimeLeft(const CostModel& model, const Registry& registry, const std::
     const Method* method = registry.find(t.problem, t.method);
     const double flops = method == nullptr ? 0 : trial_flops(*method, t.shape, t.parameters);
     const auto runs = (t.sampling.warmup + t.sampling.min_samples) * t.inner_repeats;
+    // Trials that agree in all of these have the same expected time.
     const auto [index, is_new] = indices.try_emplace(
         {method, t.precision, t.backend, flops, t.sampling.noise, runs, measures_energy(t)}, classes_.size());
     if (is_new) classes_.push_back({i});
@@ -52,14 +53,14 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
     sum += *one * trial_class.left;
     if (one->likely > longest.likely) longest = *one;
   }
-  double busy = 0, total = 0;
+  double busy = 0, elapsed = 0;
   for (const auto& [number, rank] : ranks_) {
     busy += rank.busy;
-    total += rank.ended - rank.began;
+    elapsed += rank.ended - rank.began;
   }
   // Ranks also wait (for trials, a CPU, matrices that other ranks store). The sum is therefore scaled by
   // elapsed / busy time.
-  sum = sum * (busy > 0 ? std::max(1.0, total / busy) : 1);
+  sum = sum * (busy > 0 ? std::max(1.0, elapsed / busy) : 1);
   // The ranks share the work, but the sweep takes at least as long as its longest trial.
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;

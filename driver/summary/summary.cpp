@@ -277,7 +277,7 @@ struct FailureEntry {
   std::int64_t not_finite = 0;                ///< answers with NaN or Inf
   std::map<std::string, std::int64_t> flaws;  ///< answers with another fault, by message
   std::int64_t unfinished = 0;  ///< factorisations that stopped at a pivot and have no other fault
-  double low = std::numeric_limits<double>::infinity(), high = 0;  ///< residual ratios
+  double low = std::numeric_limits<double>::infinity(), high = 0;  ///< smallest and largest residual ratio
   double tolerance = Record::unknown;
   const char* pivot = "";
   std::set<std::string> parameters;  ///< those that vary among the records
@@ -407,7 +407,7 @@ constexpr double explained_excess = 1.25;
 /// The records of one method that are doubtful for the same reason.
 struct DoubtEntry {
   std::int64_t trials = 0, smallest_n = std::numeric_limits<std::int64_t>::max(), largest_n = 0;
-  double worst = 0;
+  double worst = 0;         ///< the largest figure: fraction of a peak, error, or lost digits
   double vendor_share = 0;  ///< the vendor's largest fraction of a peak on the same device
   std::string reference;
   const Record* accurate = nullptr;  ///< another method's answer to the task with correct digits
@@ -453,8 +453,9 @@ class AccurateAnswers {
   std::unordered_map<std::string, std::map<io::Text, const Record*>> by_task_;  // by method
 };
 
-/// Returns a remark on a time that is too short for the device's peaks. It compares this excess with the
-/// excess of the vendor's methods. Empty if the vendor's times are possible.
+/// Returns a remark on a method that is faster than the device's peaks allow: a comparison with the vendor's
+/// methods. If these exceed the peaks nearly as far, the peaks were measured too low. Empty if the vendor's
+/// methods do not exceed the peaks.
 /// @param worst, vendor the method's and the vendor's largest fraction of a peak
 std::string excess_text(double worst, double vendor) {
   if (!(vendor > max_roofline_excess)) return {};

@@ -31,8 +31,8 @@ struct Group {
   double joules;              ///< energy per run; median of the records
   double flops;               ///< operations per run; median of the records
   double gflops, peak_share;  ///< computed from `median`
-  double
-      residual_ratio;  ///< the largest residual ratio (backward error / n·u); infinite if an answer held NaN
+  /// The largest residual ratio (backward error / n·u); infinite if an answer held NaN.
+  double residual_ratio;
   double forward_error;                  ///< the largest relative forward error
   double speedup = io::Record::unknown;  ///< the baseline's median divided by this group's
   std::int64_t throttled = 0;            ///< number of samples during which the GPU was throttled
@@ -85,6 +85,7 @@ std::vector<const Group*> competitors(const std::vector<const Group*>& task_grou
 std::vector<Group> best_groups(const std::vector<Group>& groups);
 
 /// Throws if no group is of `method` ("cusolver" or "gesv/cusolver").
+/// @param cause the reason that the error gives for refusing the option --baseline
 /// @throws UsageError with the cause and the existing methods
 void require_method(const std::vector<Group>& groups, const std::string& method,
                     const char* cause = "no record is of that method");

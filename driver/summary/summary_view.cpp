@@ -323,7 +323,8 @@ void sort_by(std::vector<Group>& groups, const ComesBefore& comes_before) {
   std::stable_sort(order.begin(), order.end(), comes_before);
   for (std::size_t i = 0; i < order.size(); ++i) {
     std::size_t index = order[i];
-    while (index < i) index = order[index];  // earlier swaps moved this group: finds its present index
+    // Step k moved the group at position k to position order[k]. The loop follows these moves.
+    while (index < i) index = order[index];
     std::swap(groups[i], groups[index]);
   }
 }

@@ -273,11 +273,10 @@ bool is_only_emulated(const Methods& methods) {
                      [](const auto& method) { return method.second == "emulated"; });
 }
 
-/// Chooses the races that are pooled. All must have tried the same methods, because times for different
-/// matrices cannot be compared. Order of preference: races with GPU or CPU methods (not only emulated
-/// kernels), then those with the most methods, then those with the vendor's method, then the largest number
-/// of races.
-RacesByMethods::const_iterator counting_races(const RacesByMethods& races) {
+/// Chooses the set of methods whose races are pooled. A method that ran with other seeds than another method
+/// ran on other matrices, so their times cannot be compared. Order of preference: GPU or CPU methods (not
+/// only emulated kernels), then the most methods, then the vendor's method among them, then the most races.
+RacesByMethods::const_iterator races_to_pool(const RacesByMethods& races) {
   const auto rank = [](const RacesByMethods::value_type& some) {
     const std::string vendor = vendor_of(competitors(some.second.front()->groups));
     const bool has_vendor = std::any_of(some.first.begin(), some.first.end(),
@@ -297,8 +296,8 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
   std::vector<Configuration> order;
   RacesByMethods by_methods;
   for (const VerdictCell* race : races) by_methods[tried_methods(competitors(race->groups))].push_back(race);
-  const auto counting = counting_races(by_methods);
-  for (const VerdictCell* race : counting->second) {
+  const auto chosen = races_to_pool(by_methods);
+  for (const VerdictCell* race : chosen->second) {
     for (const Group* group : race->groups) {
       const Record& r = group->first();
       std::vector<const Group*>& same = by_configuration[{r.method, r.backend, r.parameters}];
@@ -310,15 +309,15 @@ VerdictCell pooled_race(const std::vector<const VerdictCell*>& races, const Mode
   for (const Configuration& configuration : order)
     pooled.push_back(&storage.emplace_back(joined_group(by_configuration.at(configuration))));
   VerdictCell cell = judge_race(pooled, rates, baseline);
-  cell.races = static_cast<std::int64_t>(counting->second.size());
-  const bool has_real = !is_only_emulated(counting->first);
+  cell.races = static_cast<std::int64_t>(chosen->second.size());
+  const bool has_unemulated = !is_only_emulated(chosen->first);
   for (const auto& [methods, others] : by_methods) {
-    if (cell.runner_up != nullptr || (has_real && is_only_emulated(methods)))
-      continue;  // they do not compete
-    cell.lacks_seeds = cell.lacks_seeds || !std::includes(counting->first.begin(), counting->first.end(),
+    if (cell.runner_up != nullptr || (has_unemulated && is_only_emulated(methods)))
+      continue;  // emulated kernels do not compete with other methods
+    cell.lacks_seeds = cell.lacks_seeds || !std::includes(chosen->first.begin(), chosen->first.end(),
                                                           methods.begin(), methods.end());
   }
-  cell.wins = std::count_if(counting->second.begin(), counting->second.end(), [&](const VerdictCell* race) {
+  cell.wins = std::count_if(chosen->second.begin(), chosen->second.end(), [&](const VerdictCell* race) {
     return race->winner != nullptr && cell.winner != nullptr && is_same_method(*race->winner, *cell.winner);
   });
   return cell;

@@ -145,16 +145,16 @@ std::vector<std::size_t> Coordinator::next_batch(int rank, const std::string& he
   // A batch takes at most half of the remaining seconds per rank. The last trials are therefore assigned one
   // by one, so that all ranks end at about the same time.
   const double remaining_seconds = queue_.total() + (next ? costs_[*next] : 0);
-  double room = std::min(batch_seconds, remaining_seconds / (2.0 * port_.size()));
+  double room_seconds = std::min(batch_seconds, remaining_seconds / (2.0 * port_.size()));
   while (next) {
     batch.push_back(*next);
-    room -= costs_[*next];
+    room_seconds -= costs_[*next];
     max_seconds -= costs_[*next];
-    if (room <= 0 || batch.size() == max_batch_size) break;
+    if (room_seconds <= 0 || batch.size() == max_batch_size) break;
     next = queue_.next(trials_[*next].matrix.digest, max_seconds, next, cpu);
     // A trial that does not fit ends the batch. No shorter trial is taken instead, because it has another
     // matrix, or is compared with the longer trial and must run after it.
-    if (next && costs_[*next] > room) {
+    if (next && costs_[*next] > room_seconds) {
       queue_.put_back(*next);
       break;
     }

@@ -118,6 +118,7 @@ std::optional<std::size_t> Queue::longer(std::optional<std::size_t> one,
 }
 
 std::optional<std::size_t> Queue::longest(const Ordered& from, Range seconds) const {
+  // The set is in descending order. With an index above all others, this finds the first cost <= seconds.max.
   const auto found = from.lower_bound({seconds.max, trials_.size()});
   if (found == from.end() || found->first < seconds.min) return std::nullopt;
   return found->second;
@@ -178,11 +179,11 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
   const std::optional<std::size_t> longest_of_all = longest(pools, {0, max_seconds});
   if (!longest_of_all) return std::nullopt;
   const double longest_seconds = costs_[*longest_of_all];
-  const bool can_wait = ranks_ == 1 || round.seconds() > wait_factor * ranks_ * longest_seconds;
-  /// Returns the range of costs of trials that may go before the longest one. It starts at 1/ratio of the
-  /// longest trial's cost, or at 0 if the longest trial can start later.
+  const bool longest_can_wait = ranks_ == 1 || round.seconds() > wait_factor * ranks_ * longest_seconds;
+  // Returns the range of costs of trials that may go before the longest one. It starts at 1/ratio of the
+  // longest trial's cost, or at 0 if the longest trial can start later.
   const auto range_for = [&](double ratio) -> Range {
-    return {can_wait ? 0 : longest_seconds / ratio, max_seconds};
+    return {longest_can_wait ? 0 : longest_seconds / ratio, max_seconds};
   };
   const std::string& held = request.held;
   if (request.last && trials_[*request.last].matrix.digest == held && !comparisons_[*request.last].empty()) {
@@ -192,8 +193,8 @@ std::optional<std::size_t> Queue::choose(const Round& round, const Pools& pools,
   }
   if (const auto with_held = longest(pools, &Pool::by_matrix, held, range_for(max_ratio))) return with_held;
   if (!is_used_elsewhere(*longest_of_all, held)) return longest_of_all;
-  const auto free = longest_of_free_matrix(pools, held, range_for(max_ratio));
-  return free ? free : longest_of_all;
+  const auto with_free_matrix = longest_of_free_matrix(pools, held, range_for(max_ratio));
+  return with_free_matrix ? with_free_matrix : longest_of_all;
 }
 
 /// If the host's CPU is taken, prefers trials that do not use it. If the CPU is free, prefers CPU trials, but

@@ -37,7 +37,8 @@ void StoreKeeper::list_if_unneeded(const std::string& digest, const StoredFile& 
 }
 
 bool StoreKeeper::make_room(double bytes) {
-  // Nothing is removed if even the removal of all unneeded files would not make enough room.
+  // Nothing is removed if even the removal of all unneeded files would not make enough room. The
+  // constructor's call with 0 bytes removes what it can.
   if (used_ - unneeded_bytes_ + bytes > limit_ && bytes > 0) return false;
   while (used_ + bytes > limit_ && !unneeded_.empty()) {
     const std::string digest = unneeded_.front();

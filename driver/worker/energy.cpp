@@ -66,16 +66,17 @@ PartEnergy by_counter(const EnergyMeter& meter, double seconds, std::int64_t chu
   const double runs = static_cast<double>(run_for(meter, seconds, chunk, with_runs, do_runs, [] {}));
   const double end = meter.clock.now();
   const Step first_after = next_step(meter), after = next_step(meter);
-  const double period = after.time - first_after.time, busy = end - start;
-  const double idle = idle_watts * (after.time - before.time - busy);
-  const double total = after.joules - before.joules - idle;
-  return {total / runs, std::fabs(total / busy - idle_watts) * period / 2 / runs, total / busy};
+  const double step_seconds = after.time - first_after.time, busy_seconds = end - start;
+  const double idle_joules = idle_watts * (after.time - before.time - busy_seconds);
+  const double busy_joules = after.joules - before.joules - idle_joules;
+  return {busy_joules / runs, std::fabs(busy_joules / busy_seconds - idle_watts) * step_seconds / 2 / runs,
+          busy_joules / busy_seconds};
 }
 
 /// Measures by integrating power readings (see measure_energy).
 PartEnergy by_power(const EnergyMeter& meter, double seconds, std::int64_t chunk, bool with_runs,
                     const DoRuns& do_runs) {
-  run_for(meter, seconds, chunk, with_runs, do_runs, [] {});
+  run_for(meter, seconds, chunk, with_runs, do_runs, [] {});  // not measured, because power sensors lag
   double joules = 0, low = meter.watts(), high = low, last_watts = low, last = meter.clock.now();
   const double start = last;
   std::int64_t readings = 1;
@@ -114,7 +115,7 @@ EnergyMeter sum_of(std::vector<EnergyMeter> meters) {
     for (const EnergyMeter& meter : meters) sum += meter.watts();
     return sum;
   };
-  std::vector<double> last(meters.size(), -1.0);  // the counters when the sum advanced last
+  std::vector<double> last(meters.size(), -1.0);  // the counters at the last advance of the sum; -1: none yet
   const auto joules = [meters = std::move(meters), last = std::move(last), sum = 0.0]() mutable {
     std::vector<double> now;
     for (const EnergyMeter& meter : meters) now.push_back(meter.joules());

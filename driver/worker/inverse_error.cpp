@@ -58,8 +58,8 @@ double inverse_error(Problem problem, Uplo uplo, const HostMatrix<T>& a, const H
     state = state * 6364136223846793005U + 1442695040888963407U;
     sign = (state >> 63) == 0 ? 1 : -1;
   }
-  const Vector w = product(x, problem->used_of_x, uplo, v);
-  Vector r = product(a, problem->used_of_a, uplo, w);
+  const Vector w = product(x, problem->used_of_x, uplo, v);  // X v
+  Vector r = product(a, problem->used_of_a, uplo, w);        // A (X v); the loop makes it v - A (X v)
   for (std::size_t i = 0; i < v.size(); ++i) r[i] = v[i] - r[i];
   return static_cast<double>(largest(product(x, problem->used_of_x, uplo, r)) / largest(w));
 }

@@ -32,7 +32,7 @@ Samples take_samples(const Sampling& sampling, const std::function<io::Sample()>
   samples.throttled_again = sampling.throttled_again;
   const double start = now();
   const auto max_taken = sampling.throttled_again ? 2 * sampling.max_samples : sampling.max_samples;
-  std::int64_t taken = 0, counted = 0;
+  std::int64_t taken = 0, counted = 0;  // samples, and samples that are not discarded
   // The error of the median is computed only after every 5 % more samples, because sorting the samples takes
   // longer than a short run.
   std::int64_t next_check = sampling.min_samples;
