@@ -250,16 +250,16 @@ std::pair<std::size_t, std::string> differing_parameters(const Record& base, con
   for (const auto* values : {&before, &after}) {
     for (const auto& [name, value] : *values) names.insert(name);
   }
-  std::vector<std::string> old_ones, new_ones;
+  std::vector<std::string> base_texts, new_texts;
   std::size_t count = 0;
   for (const std::string& name : names) {
-    const std::string *a = find_in(before, name), *b = find_in(after, name);
-    if (a != nullptr && b != nullptr && *a == *b) continue;
+    const std::string *old_value = find_in(before, name), *new_value = find_in(after, name);
+    if (old_value != nullptr && new_value != nullptr && *old_value == *new_value) continue;
     ++count;
-    old_ones.push_back(a == nullptr ? "no " + name : name + "=" + *a);
-    new_ones.push_back(b == nullptr ? "no " + name : name + "=" + *b);
+    base_texts.push_back(old_value == nullptr ? "no " + name : name + "=" + *old_value);
+    new_texts.push_back(new_value == nullptr ? "no " + name : name + "=" + *new_value);
   }
-  return {count, fmt::format("{} before, {} now", fmt::join(old_ones, " "), fmt::join(new_ones, " "))};
+  return {count, fmt::format("{} before, {} now", fmt::join(base_texts, " "), fmt::join(new_texts, " "))};
 }
 
 /// Returns a text that identifies a trial by everything except the parameters of its method.
@@ -324,6 +324,7 @@ void find_unmatched_trials(Comparison& result, const Trials& base, const Trials&
     const RecordList* const others = find_in(new_trials, identity_without_parameters(first));
     const bool is_changed = !result.is_same_plan || new_parameters.count(with_parameters(first)) == 0;
     if (others != nullptr && is_changed) {
+      // Names the trial of new that differs in the fewest parameters.
       auto nearest = differing_parameters(first, *others->front());
       for (const Record* other : *others) nearest = std::min(nearest, differing_parameters(first, *other));
       result.changed_parameters.insert(fmt::format("{}/{}: {}", first.problem, first.method, nearest.second));

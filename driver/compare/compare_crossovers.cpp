@@ -15,8 +15,9 @@ namespace gaussweep::driver {
 namespace {
 
 /// Finds the crossovers along a series of trials that differ only in their size n. Only SLOWER and FASTER
-/// trials count. A crossover is between two neighbours with opposite verdicts. ln(ratio) is interpolated
-/// linearly in ln(n); the crossover is its zero.
+/// trials count. A crossover is between two neighbours with opposite verdicts: the zero of ln(ratio),
+/// interpolated linearly in ln(n). Without a crossover, returns one element whose finding says which place is
+/// faster.
 std::vector<Crossover> crossovers_along(const std::string& series, std::vector<const Pair*> pairs) {
   std::sort(pairs.begin(), pairs.end(),
             [](const Pair* a, const Pair* b) { return a->identity.n < b->identity.n; });

@@ -79,7 +79,7 @@ std::size_t trial_hash(const Record& record, const MachineModels& machines) {
       fmt::format("{}\n{}\n{}\n{}", trial_identity(record), record.round, models.gpus, models.cpu));
 }
 
-/// Returns the indices of the records in each set of `split_runs`.
+/// Divides the records into sets by the rule of `split_runs`. Returns the indices of each set's records.
 std::vector<std::vector<std::size_t>> record_sets(const Results& results) {
   const MachineModels machines(results);
   std::vector<std::vector<std::size_t>> sets(1);
@@ -134,6 +134,7 @@ std::vector<Models> models_of(const Results& results) {
   return list;
 }
 
+/// Returns true if some combination of models in `all` is compatible with `models`.
 bool is_among(const Models& models, const std::vector<Models>& all) {
   return std::any_of(all.begin(), all.end(), [&](const Models& each) { return each.is_compatible(models); });
 }

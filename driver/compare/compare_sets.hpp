@@ -67,10 +67,12 @@ struct Sides {
   std::size_t repeated = 0;  ///< number of records of base that new has, too; they count for new only
 };
 
-/// Pools all sets but the last as base. The last set is judged: it becomes `now`. If the last set has several
-/// runs, only the last run on each GPU and CPU model is judged. Earlier runs are added to the base. If the
-/// base is not empty and lacks a model, all runs on that model are judged. Executions that are also in the
-/// judged set are removed from the base, unless the base would become empty.
+/// Pools all sets but the last as base. The last set is judged: it becomes `now`.
+/// - If the last set has several runs, only its last run on each GPU and CPU model is judged. Its earlier
+///   runs are added to the base.
+/// - If the base is not empty and lacks a model, all runs of the last set on that model are judged.
+/// - Executions that are also in the judged set are removed from the base, unless the base would become
+///   empty.
 /// @param same_models leaves out records of GPU or CPU models that the other side does not have
 /// @throws UsageError if there is no base, or the sides have no models in common
 Sides sides_of(std::vector<io::Results> sets, bool same_models);

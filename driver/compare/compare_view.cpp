@@ -35,17 +35,17 @@ void drop_places(Table& table, const Comparison& comparison, Reader reader) {
 }
 
 /// Relative changes of this size or more are shown as "a factor of over 100".
-constexpr double max_share = 99;
+constexpr double max_shown_change = 99;
 
 /// Formats several relative changes in one unit. The unit is percent ("3.8 %", "15 %"), or a factor if
 /// `largest` at least doubles the time ("a factor of 1.9", "a factor of 4.9").
 class ChangeTexts {
  public:
   explicit ChangeTexts(double largest) : as_factors_(largest >= 1) {}
-  std::string operator()(double share) const {
-    if (share >= max_share) return "a factor of over 100";
-    if (as_factors_) return fmt::format("a factor of {:.1f}", 1 + share);
-    return fmt::format("{:.{}f} %", 100 * share, share < 0.1 ? 1 : 0);
+  std::string operator()(double relative_change) const {
+    if (relative_change >= max_shown_change) return "a factor of over 100";
+    if (as_factors_) return fmt::format("a factor of {:.1f}", 1 + relative_change);
+    return fmt::format("{:.{}f} %", 100 * relative_change, relative_change < 0.1 ? 1 : 0);
   }
 
  private:
@@ -64,7 +64,7 @@ Cell bound_cell(double speedup, Reader reader) {
 /// Returns Change::detectable, the smallest change that would get a verdict. For persons, changes of 100 % or
 /// more are factors: "2.5x", "over 100x".
 Cell detectable_cell(double detectable, Reader reader) {
-  if (reader == Reader::person && detectable >= max_share) return "over 100x";
+  if (reader == Reader::person && detectable >= max_shown_change) return "over 100x";
   if (reader == Reader::person && detectable >= 1) return fmt::format("{:.1f}x", 1 + detectable);
   return detectable;
 }
@@ -320,7 +320,7 @@ std::vector<std::string> unclear_sentences(const Comparison& comparison) {
     const auto trials = counted(static_cast<std::size_t>(unclear.trials), "UNCLEAR trial");
     std::vector<std::string> remedies;
     const auto add_remedy = [&](const std::string& remedy, double finds) {
-      if (finds < max_share) remedies.push_back(fmt::format("{} ({})", remedy, change_text(finds)));
+      if (finds < max_shown_change) remedies.push_back(fmt::format("{} ({})", remedy, change_text(finds)));
     };
     if (comparison.is_duet) {
       add_remedy(fmt::format("duet --rounds {}", 3 * unclear.rounds), unclear.with_duet);

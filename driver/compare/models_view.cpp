@@ -20,7 +20,8 @@ std::string ratio_text(double ratio) {
   return ratio < 10 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.3g}", ratio);
 }
 
-/// Returns a ratio with its 95 % interval: "1.28±6%".
+/// Returns a ratio with its 95 % interval: "1.28±6%". The percentage is the distance to the upper end; in
+/// ln(ratio) both ends are equally far.
 std::string interval_text(const Estimate& estimate) {
   constexpr double max_percent = 99;  // a wider interval is shown as ">99%"
   const double percent = 100 * (estimate.high() / estimate.ratio() - 1);
