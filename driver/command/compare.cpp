@@ -36,7 +36,7 @@ constexpr int max_sets = 1000;
 // Without --all, the table of ratios between two models has at most this number of rows and of sizes.
 constexpr std::size_t max_ratio_rows = 60, max_ratio_sizes = 8;
 // The smallest (measured scatter of times) / (usual scatter) that gets a note.
-constexpr double notable_raise = 1.5;
+constexpr double notable_excess_scatter = 1.5;
 
 struct CompareOptions {
   std::vector<std::string> sets;  ///< paths; the last one is the new set, the others are the base
@@ -181,15 +181,15 @@ std::vector<io::Results> load_sets(const CompareOptions& options) {
 /// Prints a note per backend and GPU or CPU model whose times scatter much more than usual.
 void print_noise(const Comparison& comparison, std::size_t width) {
   for (const RunNoise& noise : comparison.noise) {
-    const double raised = std::max(noise.excess_scatter_short, noise.excess_scatter_long);
-    if (raised < notable_raise) continue;
-    fmt::print(
-        "\n{}",
-        paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
-                              "changes that are larger by this factor are found.",
-                              raised, one_line_printable(noise.backend), noise.place.empty() ? "" : " on ",
-                              one_line_printable(noise.place), noise.pairs),
-                  width));
+    const double excess_scatter = std::max(noise.excess_scatter_short, noise.excess_scatter_long);
+    if (excess_scatter < notable_excess_scatter) continue;
+    fmt::print("\n{}",
+               paragraph(fmt::format("Times scatter {:.1f} times as much as usual ({}{}{}, {} trials). Only "
+                                     "changes that are larger by this factor are found.",
+                                     excess_scatter, one_line_printable(noise.backend),
+                                     noise.place.empty() ? "" : " on ", one_line_printable(noise.place),
+                                     noise.pairs),
+                         width));
   }
 }
 

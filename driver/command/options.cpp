@@ -176,15 +176,15 @@ CLI::Option& add_output(CLI::App& command, std::string& output, const std::strin
   return option;
 }
 
-Backend choose_backend(const std::string& word, std::unique_ptr<Device>& gpu) {
+Backend choose_backend(const std::string& name, std::unique_ptr<Device>& gpu) {
   std::string why;
-  const bool may_use_gpu = word == "auto" || word == "cuda";
+  const bool may_use_gpu = name == "auto" || name == "cuda";
   if (may_use_gpu && cuda_device_count(&why) > 0) {
     gpu = make_worker_device(Backend::cuda);
     return Backend::cuda;
   }
-  if (word == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
-  return word == "auto" ? Backend::emulated : parse_option<Backend>("--backend", word);
+  if (name == "cuda") throw UsageError(fmt::format("--backend cuda: there is no GPU here ({})", why));
+  return name == "auto" ? Backend::emulated : parse_option<Backend>("--backend", name);
 }
 
 void check_output(const std::filesystem::path& path, bool force, const std::vector<std::string>& inputs,

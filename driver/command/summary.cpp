@@ -48,13 +48,14 @@ void note_pooling(const std::vector<Group>& groups, const std::vector<io::Record
                   const std::vector<io::HostRow>& hosts) {
   note_conditions(records);
   note_libraries(records);
-  const std::map<std::string, std::int64_t> of_host = threads_by_host(hosts);
-  std::map<std::string, std::set<std::int64_t>> of_task;
+  const std::map<std::string, std::int64_t> threads_of_host = threads_by_host(hosts);
+  std::map<std::string, std::set<std::int64_t>> threads_of_task;
+  // Numbers of threads that differ between the groups of one task, and within one group.
   std::set<std::int64_t> compared, pooled;
   for (const Group& group : groups) {
-    const std::set<std::int64_t> threads = cpu_threads(group.records, of_host);
+    const std::set<std::int64_t> threads = cpu_threads(group.records, threads_of_host);
     if (threads.size() > 1) pooled.insert(threads.begin(), threads.end());
-    std::set<std::int64_t>& all = of_task[task_identity(*group.records.front())];
+    std::set<std::int64_t>& all = threads_of_task[task_identity(*group.records.front())];
     all.insert(threads.begin(), threads.end());
     if (all.size() > 1) compared.insert(all.begin(), all.end());
   }
