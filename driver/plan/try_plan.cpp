@@ -54,7 +54,8 @@ std::vector<Problem> problems_for(const TryRequest& request, const InspectedMatr
   return problems_of_one_matrix(false);
 }
 
-/// Returns true if an exact zero stopped the factorisation.
+/// Returns true if the matrix was factored and its condition number is infinite: a pivot is exactly 0, or
+/// LAPACK estimates a reciprocal condition number of 0.
 bool is_singular(const InspectedMatrix& matrix) {
   return matrix.conditioning && std::isinf(matrix.conditioning->condition);
 }

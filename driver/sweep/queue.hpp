@@ -109,10 +109,11 @@ class Queue {
   }
   /// Returns the longer trial of two; either may be missing.
   std::optional<std::size_t> longer(std::optional<std::size_t> one, std::optional<std::size_t> other) const;
-  /// Returns the longest trial whose cost is in the range, if any; so do the other overloads.
+  /// These overloads return the longest trial whose cost is in the range, if any. The first two search all
+  /// trials of the argument.
   std::optional<std::size_t> longest(const Ordered& from, Range seconds) const;
   std::optional<std::size_t> longest(const Pools& pools, Range seconds) const;
-  /// Searches the group `name` of each pool.
+  /// Searches only the group `name` of each pool.
   std::optional<std::size_t> longest(const Pools& pools, Groups Pool::*groups, const std::string& name,
                                      Range seconds) const;
   /// Returns the shortest trial if it takes at most `max_seconds`.
@@ -134,7 +135,7 @@ class Queue {
   const QueueOrder order_;
   std::vector<std::string> comparisons_;  ///< per trial: its `comparison_identity`; empty: no vendor's method
   std::vector<bool> is_reference_;  ///< per trial: true for a vendor's trial, which others are compared with
-  std::map<std::int64_t, Round> rounds_;  ///< by round number; never empty
+  std::map<std::int64_t, Round> rounds_;  ///< by round number; only rounds that have trials
   /// Number of assigned, unfinished trials by matrix digest (hash that identifies a matrix).
   std::unordered_map<std::string, std::size_t> assigned_;
   std::size_t size_ = 0;

@@ -107,19 +107,19 @@ std::string memory_text(double bytes, double bytes_uploaded_again, const char* k
 
 Admission admit(const Method& method, const Trial& trial, const FreeMemory& memory) {
   const Footprint usual = footprint(method, trial);
-  const auto on_device = [&](const Footprint& need) {
+  const auto device_fit = [&](const Footprint& need) {
     return fit_of(need.device_bytes, memory.device_free, memory.device_total);
   };
   // Repeated uploads would use pageable memory. A trial with pinned host memory whose pristine inputs and
   // working copies fit on the device therefore never uploads again.
-  const bool needs_pinned = trial.pinned && on_device(usual) == Fit::fits;
+  const bool needs_pinned = trial.pinned && device_fit(usual) == Fit::fits;
   const bool may_upload_again = can_upload_again(method, trial) && !needs_pinned;
   const Footprint uploading_again = may_upload_again ? footprint(method, trial, Pristine::on_host) : usual;
-  const auto on_host = [&](const Footprint& need) {
+  const auto host_fit = [&](const Footprint& need) {
     return fit_of(need.host_bytes, memory.host.free, memory.host.limit);
   };
   const auto fits = [&](const Footprint& need) {
-    return on_device(need) == Fit::fits && on_host(need) == Fit::fits;
+    return device_fit(need) == Fit::fits && host_fit(need) == Fit::fits;
   };
   constexpr double large = 0x1p28;  // bytes; on the CPU, inputs larger than this have no second copy
   const bool omits_copy = may_upload_again && trial.backend != Backend::cuda &&
@@ -128,7 +128,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   if (may_upload_again && fits(uploading_again))
     return {Pristine::on_host, Fit::fits, omits_copy ? "" : uploaded_again};
   const bool is_on_cpu = trial.backend != Backend::cuda;
-  if (const Fit fit = on_device(uploading_again); fit != Fit::fits && !is_on_cpu) {
+  if (const Fit fit = device_fit(uploading_again); fit != Fit::fits && !is_on_cpu) {
     std::string reason = fmt::format(
         "{}; {} are free on {}", memory_text(usual.device_bytes, uploading_again.device_bytes, "GPU memory"),
         bytes_text(memory.device_free), memory.device);
@@ -136,7 +136,7 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
       reason += fmt::format(" of {}: another process holds the rest", bytes_text(memory.device_total));
     return {Pristine::on_device, fit, std::move(reason)};
   }
-  const auto lacks_host_memory = [](double need, double need_uploading_again, const io::Memory& host) {
+  const auto host_refusal = [](double need, double need_uploading_again, const io::Memory& host) {
     return Admission{
         Pristine::on_device, fit_of(need_uploading_again, host.free, host.limit),
         fmt::format("{}; {} of {} are free", memory_text(need, need_uploading_again, "host memory"),
@@ -145,11 +145,11 @@ Admission admit(const Method& method, const Trial& trial, const FreeMemory& memo
   // A trial on the CPU uploads nothing, so the text has only its smallest footprint. Its `host_bytes` include
   // its `device_bytes`. For the run of the vendor's method, whose host memory was checked before, only
   // `device_bytes` decide.
-  if (is_on_cpu && on_host(uploading_again) == Fit::fits)
-    return lacks_host_memory(uploading_again.device_bytes, uploading_again.device_bytes,
-                             {memory.device_total, memory.device_free});
-  return lacks_host_memory(is_on_cpu ? uploading_again.host_bytes : usual.host_bytes,
-                           uploading_again.host_bytes, memory.host);
+  if (is_on_cpu && host_fit(uploading_again) == Fit::fits)
+    return host_refusal(uploading_again.device_bytes, uploading_again.device_bytes,
+                        {memory.device_total, memory.device_free});
+  return host_refusal(is_on_cpu ? uploading_again.host_bytes : usual.host_bytes, uploading_again.host_bytes,
+                      memory.host);
 }
 
 }  // namespace gaussweep::driver
