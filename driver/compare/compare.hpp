@@ -63,8 +63,8 @@ struct Unclear {
   bool is_too_short = false;
 };
 
-/// The difference between two runs on one place that all trials of a backend have in common (drift), and the
-/// scatter of the trials about it.
+/// The noise between two runs on one place, for one backend: the change that all trials have in common
+/// (drift), and the scatter of the trials about it.
 struct RunNoise {
   std::string backend, place;
   std::int64_t pairs = 0;  ///< number of pairs (trials in both sets) of the methods with 3 or more pairs
@@ -122,8 +122,8 @@ struct Pair {
   /// Returns true if both sides failed, and at least one of them has no time of a correct answer.
   bool has_failed_in_both() const;
   bool has_replays() const { return base.gpu.is_known() && now.gpu.is_known(); }
-  /// Returns true if the GPU's time is unknown, and on both sides the host needs at least half of the run's
-  /// time to queue its kernels.
+  /// Returns true if the GPU's time is unknown and the host is slow: on both sides it needs at least half of
+  /// the run's time to queue the kernels.
   bool is_host_paced() const;
   /// Returns true if on either side the run takes more than 1.1 times as long as its replay on the GPU.
   /// Without replays, returns `is_host_paced()`.

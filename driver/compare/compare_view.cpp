@@ -23,8 +23,8 @@ TrialColumns columns_of(const Comparison& comparison, Reader reader) {
   return {records, reader};
 }
 
-/// Drops the columns of places (the GPU or CPU models) if the reader is a person and both sides of each pair
-/// have the same place.
+/// Drops the columns of places (the GPU or CPU models) for persons if all pairs have the same place on both
+/// sides.
 void drop_places(Table& table, const Comparison& comparison, Reader reader) {
   if (reader == Reader::program || comparison.has_other_places) return;
   for (std::size_t c = table.columns.size(); c-- > 0;) {

@@ -75,9 +75,9 @@ std::set<std::string> models_in(const io::Results& results, bool& is_gpu);
 
 /// Returns the base models of a comparison of models, or an empty set if runs are to be compared instead of
 /// models. Models are compared if the last set and the others have no model in common; the base is then all
-/// models of the others. A single set is compared by model if it has several models and no trial and round
-/// occur in two of its runs on the same model (repeats_trials). The base is then one model, as with
-/// `is_requested`.
+/// models of the others. A single set is compared by model if it has several models and no repeated trials.
+/// A trial is repeated if two runs on one model have the same round of it (repeats_trials). The base is then
+/// one model, as with `is_requested`.
 /// @param is_requested true if the user asks for a comparison of models; the base is then the model with the
 /// lowest compute capability, whichever set has it
 /// @throws UsageError if a comparison of models is requested, and the sets have one model only

@@ -10,8 +10,8 @@
 
 namespace gaussweep::driver {
 
-/// A lead (ratio of two methods' times) below this does not count as a win, because the order of the methods
-/// may change from day to day.
+/// A lead is the ratio of two methods' times. A lead below this does not count as a win, because the order
+/// of the methods may change from day to day.
 constexpr double least_lead = 1.05;
 /// An interval is narrow if its upper end is below this multiple of its lower end. More rounds are then not
 /// needed.

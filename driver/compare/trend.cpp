@@ -188,6 +188,7 @@ void find_changes(Trend& trend, const std::vector<TimeSeries>& logs, double thre
 }  // namespace
 
 Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const TrendRules& rules) {
+  // First step: assigns each run to a night, and collects the times per trial, place and night.
   std::vector<std::pair<Night, io::Results>> runs;
   for (auto& [path, results] : sets) {
     for (io::Results& run : split_runs(std::move(results))) {
@@ -251,6 +252,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
   }
   name_folders(trend.nights, paths);
   name_nights(trend.nights);
+  // Second step: makes a series per trial and place, and finds its changes.
   std::vector<TimeSeries> logs;
   for (const auto& [key, times] : trials) {
     TrendSeries series;

@@ -58,7 +58,7 @@ BatchVerdicts verdicts_of(const Trial& trial, const std::vector<double>& ratios,
   for (std::size_t s = 0; s < ratios.size(); ++s) {
     const auto system = static_cast<std::int64_t>(s);
     std::size_t severity = pass;
-    // Nearly all systems pass here, without a call of `verify`.
+    // Nearly all systems skip this block, and with it the call of `judge`.
     if (infos[s] != 0 || !(ratios[s] <= trial.tolerance)) {
       const io::Status status =
           judge({trial.problem, ratios[s], trial.tolerance, infos[s], Convergence::none, {}});

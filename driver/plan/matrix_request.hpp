@@ -32,8 +32,8 @@ const std::vector<std::string>& matrix_keys(MatrixKind kind);
 
 /// Reads a block. The sizes spec.rows and spec.cols are set for files only; spec.blur has the image sizes
 /// that a block of kind blur gives.
-/// @throws io::InputError with the location, for an unknown kind or key (the error suggests the nearest one),
-/// a value out of range or a missing file
+/// @throws io::InputError with the location, for an unknown kind or key, a value out of range or a missing
+/// file. For an unknown kind or key, the error suggests the nearest one.
 MatrixRequest request_matrix(const io::MatrixBlock& block, const FileLookup& lookup);
 
 /// Returns the default seed of gemm's matrix B: A's seed plus 1, or 0 after the largest seed.

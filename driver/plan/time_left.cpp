@@ -61,7 +61,7 @@ std::optional<TimeRange> TimeLeft::seconds(double ranks, double spent) const {
   // Ranks also wait (for trials, a CPU, matrices that other ranks store). The sum is therefore scaled by
   // elapsed / busy time.
   sum = sum * (busy > 0 ? std::max(1.0, elapsed / busy) : 1);
-  // The ranks share the work, but the sweep takes at least as long as its longest trial.
+  // The ranks share the work (`all`), but the sweep takes at least as long as its longest trial (`one`).
   const auto rest = [&](double all, double one) {
     return std::max({all - spent, ranks * one - spent, 0.0}) / ranks;
   };

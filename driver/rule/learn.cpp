@@ -108,13 +108,17 @@ class Partition {
   /// its orders.
   CheapestSplit split_orders(const Candidates& candidates) const;
   int choose(Mask mask, const std::vector<double>& log_regrets) const;
+  /// Splits a range of batches by right-hand sides and orders, and chooses the methods.
   BatchBand batch_band(const Range& batches) const;
   bool is_known(int method, const Range& batches, const Range& rhs, const Range& orders) const;
   bool are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
                  std::optional<int> rhs_index) const;
+  /// These functions return the sizes that the ranges of indices cover. Sizes between two ranges are divided
+  /// among them.
   std::vector<SizeRange> batch_ranges() const;
   std::vector<SizeRange> rhs_ranges(const std::vector<RhsBand>& bands) const;
   std::vector<SizeRange> order_ranges(const std::vector<Leaf>& leaves) const;
+  /// Returns the box of a leaf: its method, regret and alternatives. The ranges of sizes are not set.
   Box box_of(const Leaf& leaf) const;
 
   const Lattice* lattice_;
@@ -363,8 +367,9 @@ std::vector<SizeRange> size_ranges(std::size_t count, const std::vector<std::int
   return ranges;
 }
 
-/// Returns true if the times of all leaves' methods are known when the batches or the right-hand sides of the
-/// leaf are replaced by those with the given index on the lattice's axis.
+/// Returns true if the times of all leaves' methods are also known outside the leaves: at another batch or
+/// another number of right-hand sides, with the orders of the leaf.
+/// @param batch, rhs_index index on the lattice's axis; nothing: the leaf's own range
 bool Partition::are_known(const std::vector<Leaf>& leaves, std::optional<int> batch,
                           std::optional<int> rhs_index) const {
   return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {

@@ -76,6 +76,7 @@ std::vector<std::int64_t> orders_between(std::int64_t low, std::int64_t high, do
   return inside;
 }
 
+/// Returns an axis with a single value.
 io::Axis one_value(const std::string& text, const io::Location& location) {
   io::Axis axis;
   axis.values = {{text, location}};
@@ -83,6 +84,7 @@ io::Axis one_value(const std::string& text, const io::Location& location) {
   return axis;
 }
 
+/// Returns the trial's value of an axis other than n; empty if its method has no such parameter.
 std::string value_text(const std::string& axis, const Trial& trial) {
   if (axis == "nrhs") return std::to_string(trial.shape.nrhs);
   if (axis == "batch") return std::to_string(trial.shape.batch);
@@ -96,8 +98,8 @@ std::string value_text(const std::string& axis, const Trial& trial) {
   return std::to_string(std::get<std::int64_t>(found->second));
 }
 
-/// Returns true if n is an axis on its own, not one of a zip (axes that vary together), and m and k are no
-/// axes.
+/// Returns true if n varies alone: it is an axis outside of zips (axes that vary together), and m and k are
+/// no axes.
 bool has_free_order(const io::Entry& entry) {
   return entry.axes.count("n") > 0 && entry.axes.count("m") == 0 && entry.axes.count("k") == 0;
 }

@@ -18,8 +18,7 @@ std::optional<SizeRange> common(const SizeRange& a, const SizeRange& b) {
   return span.from <= span.to ? std::optional(span) : std::nullopt;
 }
 
-/// Returns the name of a rule, and the commits and drivers that it was learned from if they differ from those
-/// of the rule before it.
+/// Returns the name of a rule. If its commits or drivers differ from those of the rule before it, adds them.
 std::string since_text(const NamedRule& before, const NamedRule& now) {
   std::string text = now.name;
   for (const char* key : {"commits", "drivers"}) {

@@ -64,7 +64,7 @@ std::string DeviceUse::idle_text() const {
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records) {
   using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
   const auto key_of = [](const io::Record& r) { return Key{r.run_id, r.host, r.rank}; };
-  std::map<Key, std::string_view> gpus;
+  std::map<Key, std::string_view> gpus;            // names, by rank
   std::map<Key, std::set<std::string_view>> ends;  // end times of trials; they sort as text
   for (const io::Record* record : records) {
     ends[key_of(*record)].insert(record->end_time);
@@ -72,7 +72,7 @@ std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& reco
   }
   struct Entry {
     DeviceUse use;
-    double first = HUGE_VAL, last = -HUGE_VAL;
+    double first = HUGE_VAL, last = -HUGE_VAL;  // begin of the first trial, end of the last one
   };
   std::vector<Entry> all;
   std::map<Key, std::size_t> index_of;

@@ -23,9 +23,9 @@ struct Group {
   std::vector<const io::Record*> records;  ///< at least one. @pre the records outlive the group
   io::Text status;                         ///< the worst status
   /// Seconds: `median` is the median of the records' medians, `min` their least min and `max` their largest
-  /// max. With several records (of several rounds or runs), `q1` and `q3` are the quartiles of one list with
-  /// the q1, median and q3 of each record. The spread between them then includes differences between
-  /// processes and runs, but a single slow process among many does not widen it.
+  /// max. With several records (of several rounds or runs), the q1, median and q3 of each record form one
+  /// list. `q1` and `q3` are the quartiles of this list. The spread between them then includes differences
+  /// between processes and runs, but a single slow process among many does not widen it.
   double min, q1, median, q3, max;
   double replay;              ///< seconds of a CUDA graph replay (no launch overhead); median of records
   double joules;              ///< energy per run; median of the records
@@ -77,8 +77,8 @@ enum class IfEmpty { returns_none, throws };
 std::vector<io::Record> filter_records(std::vector<io::Record> records, const Filter& filter,
                                        IfEmpty if_empty = IfEmpty::returns_none);
 
-/// Returns the groups of one task whose times compete. Emulated kernels compete only if every other group was
-/// skipped, because their times are comparable neither with those of GPUs nor with those of CPU methods.
+/// Returns the groups of one task whose times compete. Emulated kernels compete only if every other group
+/// was skipped. Their times are comparable neither with times of GPUs nor with times of CPU methods.
 std::vector<const Group*> competitors(const std::vector<const Group*>& task_groups);
 
 /// Returns the fastest passing competitor of each task (task_identity).

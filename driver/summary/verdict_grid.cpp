@@ -130,6 +130,7 @@ RowKey row_key(const Group& group, std::int64_t batch, std::int64_t seed, const 
           extra};
 }
 
+/// Returns the properties that distinguish a row, beyond problem, precision and matrix: "m 64, k 32, upper".
 std::string details_of(const Record& r, const NeededColumns& needed, bool with_seed) {
   std::vector<std::string> parts;
   if (has_axis(r.problem, "k") && (r.m != r.n || r.k != r.n))

@@ -34,8 +34,8 @@ std::string painted(const std::string& text, const std::string& code) {
   return code.empty() || text.empty() ? text : fmt::format("\033[{}m{}\033[0m", code, text);
 }
 
-/// Returns a suffix, " (emulated)", " (CPU)" or " (2 GPUs)", for a method that did not run on exactly one
-/// device of the grid's model. Returns an empty text for all other methods.
+/// Returns " (emulated)", " (CPU)" or " (2 GPUs)" for a method that did not run on exactly one device of the
+/// grid's model. Returns an empty text for all other methods.
 std::string backend_text(const VerdictGrid& grid, const Record& r) {
   if (r.backend == "emulated") return " (emulated)";
   if (gpus_of(r) > 1) return fmt::format(" ({} GPUs)", one_line_printable(r.gpu_count));

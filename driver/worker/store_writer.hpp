@@ -82,13 +82,16 @@ class StoreWriter {
   std::vector<std::string> writing() const;
 
  private:
+  /// A matrix that waits to be stored. `write` owns it, and calls its argument between blocks.
   struct Job {
     std::string digest;
     std::size_t bytes;
     std::function<void(const io::WriteCallback&)> write;
   };
   bool fits(std::size_t bytes, std::size_t matrix_bytes);
+  /// The loop of the store's thread.
   void run();
+  /// Writes one matrix. @throws io::StorageError, std::bad_alloc
   void do_job(Job& job);
   void pause_between_blocks(io::WriteStep step);
 
