@@ -366,6 +366,7 @@ nlohmann::ordered_json models_json(const ModelComparison& comparison) {
   return json;
 }
 
+/// Prints the tables and sentences of a comparison of two models.
 void print_models(const ModelComparison& comparison, const CompareOptions& options) {
   const std::size_t width = output_width(), prose = prose_width();
   std::size_t rows = 0;

@@ -118,6 +118,7 @@ void write_json(const io::DataTable& table, ExportOutput& out) {
   out.write(before[0] == '[' ? "[]\n" : "\n]\n");
 }
 
+/// Loads and filters the records, and writes one table, or all tables for SQLite.
 void export_tables(const ExportOptions& options) {
   if (!options.output.empty()) check_output(options.output, options.force, options.paths);
   const std::string format = format_of(options);

@@ -28,6 +28,7 @@ io::Dense<double> widened(const HostMatrix<T>& matrix) {
   return {matrix.rows, matrix.cols, std::vector<double>(matrix.data.begin(), matrix.data.end())};
 }
 
+/// Generates a matrix in precision T and writes it, with its linear system if nrhs > 0.
 template <class T>
 void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesystem::path& output) {
   HostMatrix<T> a;
@@ -46,6 +47,7 @@ void generate_typed(const MatrixSpec& spec, std::int64_t nrhs, const std::filesy
                        {"generator", spec.canonical(precision_of<T>)}});
 }
 
+/// Reads a matrix, rounds it to precision T, and writes it as HDF5.
 template <class T>
 void import_typed(const std::filesystem::path& input, const std::string& dataset,
                   const std::filesystem::path& output) {
@@ -196,6 +198,8 @@ int digits_left(double condition, Precision precision) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(condition * roundoff_of(precision)))));
 }
 
+/// Describes the condition number, and the digits that a solution keeps.
+/// @param largest the largest |element|
 std::string condition_text(const Conditioning& found, double largest) {
   if (found.zero_pivot > 0) return fmt::format("singular: pivot {} is exactly 0", found.zero_pivot);
   if (!(found.condition <= max_condition(Precision::float64))) {

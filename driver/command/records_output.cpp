@@ -192,10 +192,10 @@ void print_groups(const std::vector<Group>& groups, std::size_t hidden, Format f
     // In LaTeX the remark is a comment, so the document does not show it.
     if (format == Format::latex) print_stderr("note: " + words);
   }
-  const std::string words = column_legend(groups, table);
-  if (words.empty()) return;
+  const std::string legend = column_legend(groups, table);
+  if (legend.empty()) return;
   if (format == Format::markdown) fmt::print("\n");
-  fmt::print("{}", comment_lines_if_latex(paragraph(words, prose_width()), format));
+  fmt::print("{}", comment_lines_if_latex(paragraph(legend, prose_width()), format));
 }
 
 std::string MissingTrials::text() const {

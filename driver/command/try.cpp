@@ -130,18 +130,18 @@ void print_left_out(const std::vector<LeftOut>& left_out) {
 /// Prints one table per task, an explanation of the columns, and a table of unexpected failures.
 void print_details(const std::vector<TriedTask>& tasks, const std::vector<io::Record>& records) {
   fmt::print("{}", task_tables(tasks, output_width()));
-  std::string words =
+  std::string legend =
       "DIGITS: correct digits of a solution or an inverse; for factors, digits in which their product agrees "
       "with A. RATIO: the residual in units of the error that rounding may cause; up to the problem's "
       "tolerance it passes.";
   const auto has_any = [&](auto is_such) { return std::any_of(records.begin(), records.end(), is_such); };
   if (has_any([](const io::Record& r) { return r.round > 1; }))
-    words += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
+    legend += " TIMES FASTEST: compared round by round, so it may differ from the quotient of the medians.";
   if (has_any([](const io::Record& r) { return r.backend == "emulated"; }))
-    words += " emulated: a GPU's kernels on this CPU; their times say nothing about a GPU.";
+    legend += " emulated: a GPU's kernels on this CPU; their times say nothing about a GPU.";
   if (has_any(is_expected_failure))
-    words += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
-  fmt::print("\n{}", paragraph(words, prose_width()));
+    legend += " suspect, failed, diverged: it was unknown whether these methods suit the matrix.";
+  fmt::print("\n{}", paragraph(legend, prose_width()));
   const Table unexpected = failure_table(records, Failures::unexpected);
   if (!unexpected.rows.empty())
     fmt::print("\nNot as expected, although the method suits the matrix:\n{}",

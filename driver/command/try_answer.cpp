@@ -214,16 +214,18 @@ std::vector<std::string> race_sentences(const std::vector<TriedTask>& tasks,
         static_cast<std::size_t>(std::count_if(unreached.begin(), unreached.end(), [&](const Method* method) {
           return method->problem == problem_of(fastest) && !is_emulated(fastest);
         }));
-    std::string words = label + ": ";
+    std::string sentence = label + ": ";
     if (missing > 0)
-      words += fmt::format("no clear winner, because {} did not run in time; ", counted(missing, "method"));
+      sentence +=
+          fmt::format("no clear winner, because {} did not run in time; ", counted(missing, "method"));
     else if (!task.race.is_clear())
-      words += "no clear winner; ";
-    words += fmt::format("{}, {}", method_text(fastest), seconds_text(fastest.median));
-    if (task.race.has_lead()) words += ", " + lead_text(task.race);
+      sentence += "no clear winner; ";
+    sentence += fmt::format("{}, {}", method_text(fastest), seconds_text(fastest.median));
+    if (task.race.has_lead()) sentence += ", " + lead_text(task.race);
     const double digits = correct_digits(fastest);
-    if (!std::isnan(digits)) words += ", about " + counted(static_cast<std::size_t>(digits), "correct digit");
-    sentences.push_back(words + ".");
+    if (!std::isnan(digits))
+      sentence += ", about " + counted(static_cast<std::size_t>(digits), "correct digit");
+    sentences.push_back(sentence + ".");
   }
   return sentences;
 }

@@ -175,6 +175,7 @@ struct Fastest {
   std::map<std::string, const Group*> by_task;
 };
 
+/// Finds the fastest group of each method and of each task on the grid's model.
 Fastest fastest_on(const VerdictGrid& grid) {
   const auto take_faster = [](const Group*& best, const Group& group) {
     if (best == nullptr || group.median < best->median) best = &group;

@@ -163,11 +163,11 @@ std::string library_text(const TrendSeries& series, std::size_t before, std::siz
 
 /// Describes the differences of GPU driver and GPU between two nights.
 std::string other_changes(const Night& before, const Night& after, bool is_other_gpu) {
-  std::string words;
+  std::string text;
   if (before.driver != after.driver && !before.driver.empty() && !after.driver.empty())
-    words += fmt::format(", driver {} -> {}", before.driver, after.driver);
-  if (is_other_gpu) words += ", another GPU";
-  return words;
+    text += fmt::format(", driver {} -> {}", before.driver, after.driver);
+  if (is_other_gpu) text += ", another GPU";
+  return text;
 }
 
 /// Finds the changes of all series. Their tests are decided together, like those of trials in `compare`.
@@ -177,8 +177,7 @@ void find_changes(Trend& trend, const std::vector<TimeSeries>& logs, double thre
     tails.push_back(changes_of(series, trend.false_alarm_rate, threshold).p_value);
   const std::vector<bool> significant = rejected(tails, trend.false_alarm_rate);
   const auto count = std::count(significant.begin(), significant.end(), true);
-  // The threshold for P values at which `rejected` (Benjamini and Hochberg) decided: rate * rejections /
-  // tests.
+  // The P value up to which `rejected` (Benjamini and Hochberg) rejects: rate * rejections / tests.
   const double level = trend.false_alarm_rate * static_cast<double>(count) / static_cast<double>(logs.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (significant[i]) trend.series[i].change = changes_of(logs[i], level, threshold);

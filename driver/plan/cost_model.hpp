@@ -62,9 +62,10 @@ class CostModel {
     double shortest = std::numeric_limits<double>::infinity(), longest = 0;  ///< seconds of a whole trial
   };
   using Points = std::map<double, Point>;  ///< by ln(operations)
-  /// Like the public function. @param with_energy uses the records with an energy measurement, or those
-  /// without
+  /// Implements the public function.
+  /// @param with_energy true: uses the records with an energy measurement; false: those without
   std::optional<TimeRange> expected(const Trial& trial, bool with_energy) const;
+  /// The next four functions are described in cost_model.cpp.
   static TimeRange time_at(const Points& points, const Trial& trial, double log_flops);
   double recorded_rate(const Trial& trial, const Method& method, Precision precision) const;
   double rate_of_relatives(const Trial& trial, const Method& method) const;

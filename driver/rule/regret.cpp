@@ -56,12 +56,12 @@ const Group* vendor_group(const RuleTask& task) {
 
 std::string worst_case_text(const RuleTask& task, const Group& chosen) {
   const Question& q = task.question;
-  std::string words = fmt::format("{}, n {}", q.precision, q.n);
-  if (q.nrhs > 1) words += fmt::format(", nrhs {}", q.nrhs);
-  if (q.batch > 1) words += fmt::format(", batch {}", q.batch);
-  if (q.uplo != any_name) words += ", " + q.uplo;
-  return words + fmt::format(", {}: best {}, chosen {}", q.matrix, choice_of(*task.best).words(),
-                             choice_of(chosen).words());
+  std::string text = fmt::format("{}, n {}", q.precision, q.n);
+  if (q.nrhs > 1) text += fmt::format(", nrhs {}", q.nrhs);
+  if (q.batch > 1) text += fmt::format(", batch {}", q.batch);
+  if (q.uplo != any_name) text += ", " + q.uplo;
+  return text + fmt::format(", {}: best {}, chosen {}", q.matrix, choice_of(*task.best).words(),
+                            choice_of(chosen).words());
 }
 
 /// Adds a task to an adviser's regret. @param chosen the group of its choice; null if the choice did not run

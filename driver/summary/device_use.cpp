@@ -53,12 +53,12 @@ std::string DeviceUse::idle_text() const {
   idle.emplace_back(lost, "timeouts and crashes");
   idle.emplace_back(span - known, "not recorded");
   std::sort(idle.begin(), idle.end(), std::greater<>());
-  std::string words;
+  std::string text;
   for (const auto& [time, name] : idle) {
     if (time >= min_fraction * span)
-      words += fmt::format("{}{} {:.0f}%", words.empty() ? "" : ", ", name, 100 * time / span);
+      text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : ", ", name, 100 * time / span);
   }
-  return words;
+  return text;
 }
 
 std::vector<DeviceUse> use_of_devices(const std::vector<const io::Record*>& records) {

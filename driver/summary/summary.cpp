@@ -64,6 +64,7 @@ double largest_of(const std::vector<const Record*>& records, double Record::*mem
   return largest;
 }
 
+/// Computes the times, rates, errors and status of a group from its records.
 void summarise_group(Group& group) {
   group.min = group.max = Record::unknown;
   for (const Record* record : group.records) {

@@ -22,7 +22,7 @@ std::filesystem::path log_folder(const std::filesystem::path& directory) {
   return directory / "logs";
 }
 
-constexpr const char* in_flight_prefix = "running-";
+constexpr const char* in_flight_prefix = "running-";  // the rank's number follows
 
 }  // namespace
 

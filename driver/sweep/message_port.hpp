@@ -32,6 +32,7 @@ class MessagePort {
     if (!arrived) return std::nullopt;
     return read_message<ToSupervisor>(arrived->message);
   }
+  /// A message to the coordinator, and the rank that sent it.
   struct FromRank {
     int rank;
     ToCoordinator message;

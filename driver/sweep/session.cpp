@@ -149,6 +149,7 @@ void check_emulation(const Session& session, const Planned& planned) {
                why, counted(trials, "trial"), trials == 1 ? "s" : "");
 }
 
+/// Returns true if some trial runs on the CPU, including emulated kernels.
 bool has_cpu_trials(const std::vector<Trial>& trials) {
   return std::any_of(trials.begin(), trials.end(), [](const Trial& trial) {
     return trial.backend != Backend::cuda && trial.skip_reason.empty();

@@ -43,7 +43,7 @@ class Supervisor {
   bool finished() const { return state_ == State::finished; }
 
  private:
-  /// Handles the worker, as a part of `step`.
+  /// The part of `step` that starts the worker, sends it trials and handles its messages.
   void do_step(int wait_ms);
   void send(const ToCoordinator& message);
   void handle(const message::Batch& batch);

@@ -26,6 +26,7 @@ namespace {
 
 using RecordsByKey = std::unordered_map<std::string, const io::Record*>;
 
+/// Returns the journal's records by the keys of their trials.
 RecordsByKey by_key(const io::JournalContents& journal) {
   RecordsByKey records;
   for (const io::Record& record : journal.records) records[record.key] = &record;

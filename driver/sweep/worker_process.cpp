@@ -12,6 +12,7 @@
 namespace gaussweep::driver {
 namespace {
 
+/// Returns the environment variables of the worker's process.
 std::vector<std::string> environment_of(const WorkerSpec& spec) {
   // Python and Fortran in a method have their own buffers, whose text would be lost if the worker is killed.
   std::vector<std::string> variables = {fmt::format("OPENBLAS_NUM_THREADS={}", spec.threads),
@@ -27,6 +28,7 @@ std::vector<std::string> environment_of(const WorkerSpec& spec) {
   return child_environment(variables);
 }
 
+/// A worker in a child process, started with `gaussweep worker`.
 class SpawnedWorker : public WorkerProcess {
  public:
   explicit SpawnedWorker(const WorkerSpec& spec)
@@ -55,7 +57,7 @@ class SpawnedWorker : public WorkerProcess {
   bool kill() noexcept override { return process_.kill(); }
 
  private:
-  std::int64_t memory_kills_before_;
+  std::int64_t memory_kills_before_;  ///< memory_kills() at the start; a later rise means a kill for memory
   Process process_;
   pid_t pid_;
   bool was_killed_ = false;

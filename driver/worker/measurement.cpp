@@ -45,6 +45,7 @@ Transfer transfer_of(Pristine pristine, const Trial& trial) {
   return trial.pinned ? Transfer::pinned : Transfer::once;
 }
 
+/// Records a reading of the GPU's sensors in the sample, and as the last reading in the record.
 void record_reading(io::Record& record, io::Sample& sample, const GpuReading& reading) {
   sample.clock_mhz = reading.sm_clock_mhz;
   sample.memory_clock_mhz = reading.memory_clock_mhz;
@@ -61,6 +62,7 @@ void record_reading(io::Record& record, io::Sample& sample, const GpuReading& re
   }
 }
 
+/// Runs the method once more, and records the times of its stages.
 template <class T>
 void record_stages(io::Record& record, const Trial& trial, MethodRun<T>& run, Device& device) {
   StageTimer timer(device, trial.stages == Stages::calls);
@@ -106,6 +108,7 @@ void record_launches(io::Record& record, MethodRun<T>& run, const Sampling& samp
   record.launch_bound = median > min_ratio * replay.median ? 1 : 0;
 }
 
+/// Measures and records the energy per run. @param samplers one per GPU @param median seconds of a run
 template <class T>
 void record_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, Device& device,
                    const std::vector<GpuSampler>& samplers, double median) {
@@ -126,6 +129,7 @@ void record_energy(io::Record& record, MethodRun<T>& run, const Trial& trial, De
   record.idle_power_w = energy.idle_watts;
 }
 
+/// Records the statistics of the run times, and the rates that follow from the median.
 void record_times(io::Record& record, const Statistics& s, const Peaks& peaks) {
   record.seconds_min = s.min;
   record.seconds_q1 = s.q1;

@@ -6,7 +6,7 @@
 
 namespace gaussweep::driver {
 namespace {
-constexpr const char* before_first_stage = "";
+constexpr const char* before_first_stage = "";  // name of the interval before the first mark of the method
 }
 
 StageTimer::StageTimer(Device& device, bool per_call) : device_(device), per_call_(per_call) {

@@ -56,6 +56,7 @@ struct Failure {
   bool is_temporary_failure = false;  ///< true if the cause may be temporary; a resumed run repeats the trial
 };
 
+/// Converts an exception that a trial threw to the status and message of its record.
 Failure failure_of(std::exception_ptr thrown) {
   try {
     std::rethrow_exception(thrown);
