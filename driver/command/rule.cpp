@@ -103,7 +103,7 @@ io::Results load_filtered(const RuleOptions& options, const std::vector<std::str
 std::string alternatives_text(const Box& box) {
   std::vector<std::string> texts;
   for (const Alternative& other : box.alternatives)
-    texts.push_back(fmt::format("{} {:.3g} to {:.3g}", other.choice.words(), other.least, other.most));
+    texts.push_back(fmt::format("{} {:.3g} to {:.3g}", other.choice.text(), other.least, other.most));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -128,7 +128,7 @@ Table rule_table(const Rule& rule) {
     }
     for (const Box& box : part.boxes) {
       table.rows.push_back({part.device, part.problem, fmt::format("{}", fmt::join(names, ", ")),
-                            span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.words(),
+                            span_text(box.batch), span_text(box.nrhs), span_text(box.n), box.choice.text(),
                             box.measured_tasks > 0 ? Cell(box.mean) : Cell(),
                             box.measured_tasks > 0 ? Cell(box.worst) : Cell(), alternatives_text(box)});
     }

@@ -277,14 +277,14 @@ BackendMethod method_key(const Record& r) {
 /// Returns one text per method: only its name if the other set has no trial of the method, otherwise its name
 /// and the missing sizes.
 std::vector<std::string> missing_texts(const Sizes& sizes, const std::set<BackendMethod>& other_methods) {
-  std::vector<std::string> words;
+  std::vector<std::string> texts;
   for (const auto& [key, missing_sizes] : sizes) {
     const std::string method = key.second == "cuda" ? key.first : key.first + " " + key.second;
-    words.push_back(other_methods.count(key) == 0
+    texts.push_back(other_methods.count(key) == 0
                         ? method + " (the method)"
                         : fmt::format("{} at n = {}", method, fmt::join(missing_sizes, ", ")));
   }
-  return words;
+  return texts;
 }
 
 /// Lists the trials that only base or only new has.

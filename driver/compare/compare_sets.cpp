@@ -160,9 +160,9 @@ void split_judged(Results& base, Results& now) {
 }
 
 std::string model_list(const std::vector<Models>& all) {
-  std::vector<std::string> words;
-  for (const Models& models : all) words.push_back(models.words());
-  return fmt::format("{}", fmt::join(words, "; "));
+  std::vector<std::string> texts;
+  for (const Models& models : all) texts.push_back(models.text());
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 /// Removes, on both sides, the records of models that the other side lacks. @throws UsageError if nothing
@@ -187,7 +187,7 @@ bool Models::is_compatible(const Models& other) const {
   return fits(gpus, other.gpus) && fits(cpu, other.cpu);
 }
 
-std::string Models::words() const {
+std::string Models::text() const {
   if (gpus.empty() && cpu.empty()) return "unknown models";
   return gpus + (gpus.empty() || cpu.empty() ? "" : ", ") + cpu;
 }

@@ -19,7 +19,7 @@ struct Models {
   /// Returns true if the GPU and CPU models agree, as far as both are known.
   bool is_compatible(const Models& other) const;
   /// Returns "NVIDIA H200, Xeon 8480C", without unknown models.
-  std::string words() const;
+  std::string text() const;
 };
 
 /// The models on which the records of one set ran.

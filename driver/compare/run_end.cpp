@@ -173,8 +173,8 @@ std::string since_text(const std::string& program, const std::string& run, const
       const io::JournalContents before = io::read_journal(other / "journal.jsonl");
       if (last_start(before).shard != this_run.shard) continue;
       if (other.parent_path() != parent && have_other_libraries(before.records, now.records)) continue;
-      std::string words = changes_text(program, run, base, results_of(before), now);
-      if (!words.empty()) return words;
+      std::string text = changes_text(program, run, base, results_of(before), now);
+      if (!text.empty()) return text;
     } catch (const std::runtime_error& e) {
       return fmt::format("Not compared with {}: {}", one_line_printable(base), one_line_printable(e.what()));
     }
@@ -188,8 +188,8 @@ std::string run_end_text(const std::string& program, const std::string& run,
                          const io::JournalContents& journal) {
   const io::Results now = results_of(journal);
   std::string text = winners_text(verdict_grids(now.records, now.devices, now.hosts));
-  const auto add = [&](const std::string& words) {
-    if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += (text.empty() ? "" : "\n") + part;
   };
   add(since_text(program, run, journal, now));
   add(fmt::format("Next: {0} summary {1} --best --by gpu, or {0} report {1} -o report", shell_quoted(program),

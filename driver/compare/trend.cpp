@@ -227,7 +227,7 @@ Trend trend_of(std::vector<std::pair<std::string, io::Results>> sets, const Tren
       const bool is_good = record.status == io::Status::pass || record.status == io::Status::suspect;
       const std::string trial = trial_identity(record);
       if (is_good && !(record.seconds_median > 0)) continue;
-      std::string place = machines.of(record).words();
+      std::string place = machines.of(record).text();
       if (const auto* threads = find_in(threads_on, record.host);
           threads != nullptr && *threads > 0 && record.backend != "cuda") {
         if (is_good) threads_of[{trial, place}].insert(*threads);

@@ -27,7 +27,7 @@ struct Night {
 /// each number of threads has a separate series.
 struct TrendSeries {
   io::Record identity;  ///< a record of the last night
-  /// The GPU and CPU models (Models::words); for CPU methods also the number of threads per rank.
+  /// The GPU and CPU models (Models::text); for CPU methods also the number of threads per rank.
   std::string place;
   TimeKind kind = TimeKind::run;    ///< the kind of time in `seconds`
   std::vector<std::size_t> nights;  ///< indices into Trend::nights, ascending

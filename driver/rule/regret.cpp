@@ -60,8 +60,8 @@ std::string worst_case_text(const RuleTask& task, const Group& chosen) {
   if (q.nrhs > 1) text += fmt::format(", nrhs {}", q.nrhs);
   if (q.batch > 1) text += fmt::format(", batch {}", q.batch);
   if (q.uplo != any_name) text += ", " + q.uplo;
-  return text + fmt::format(", {}: best {}, chosen {}", q.matrix, choice_of(*task.best).words(),
-                            choice_of(chosen).words());
+  return text + fmt::format(", {}: best {}, chosen {}", q.matrix, choice_of(*task.best).text(),
+                            choice_of(chosen).text());
 }
 
 /// Adds a task to an adviser's regret. @param chosen the group of its choice; null if the choice did not run

@@ -112,7 +112,7 @@ void replace_directory(const fs::path& temporary, const fs::path& target) {
 
 }  // namespace
 
-std::string MethodChoice::words() const {
+std::string MethodChoice::text() const {
   const std::string settings = parameters_for_people(parameters);
   return method + (settings.empty() ? "" : " " + settings);
 }

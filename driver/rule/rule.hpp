@@ -29,7 +29,7 @@ struct Question {
 struct MethodChoice {
   std::string method, parameters = "{}";
   /// Returns the method and its parameters as people read them, for example "batched kernel=rows".
-  std::string words() const;
+  std::string text() const;
 };
 inline bool operator==(const MethodChoice& a, const MethodChoice& b) {
   return a.method == b.method && a.parameters == b.parameters;

@@ -25,9 +25,9 @@ std::string since_text(const NamedRule& before, const NamedRule& now) {
     const nlohmann::ordered_json old = before.rule.provenance.value(key, nlohmann::ordered_json::array()),
                                  fresh = now.rule.provenance.value(key, nlohmann::ordered_json::array());
     if (old == fresh) continue;
-    std::vector<std::string> words;
-    for (const auto& each : fresh) words.push_back(each.is_string() ? each.get<std::string>() : each.dump());
-    text += fmt::format(", {} {}", key, fmt::join(words, " "));
+    std::vector<std::string> values;
+    for (const auto& each : fresh) values.push_back(each.is_string() ? each.get<std::string>() : each.dump());
+    text += fmt::format(", {} {}", key, fmt::join(values, " "));
   }
   return text;
 }
@@ -153,8 +153,8 @@ Table rule_change_table(const std::vector<RuleChange>& changes) {
   for (const RuleChange& c : changes) {
     table.rows.push_back({c.device, c.problem, c.names.precision,
                           c.names.uplo == any_name ? Cell() : Cell(c.names.uplo), c.names.matrix,
-                          span_text(c.batch), span_text(c.nrhs), span_text(c.n), c.before.words(),
-                          c.now ? c.now->words() : "not measured", c.least, c.most, c.since});
+                          span_text(c.batch), span_text(c.nrhs), span_text(c.n), c.before.text(),
+                          c.now ? c.now->text() : "not measured", c.least, c.most, c.since});
   }
   table.key_columns = 8;
   return table;

@@ -473,8 +473,8 @@ Table doubt_table(const std::vector<io::Record>& records) {
   std::map<std::pair<io::Text, io::Text>, double> vendor_shares;  // largest fraction of a peak, per device
   for (const io::Record& r : records) {
     if (r.method != r.reference_method || r.backend == "emulated") continue;
-    double& share = vendor_shares[device_of(r)];
-    share = std::fmax(share, r.peak_share);
+    double& fraction = vendor_shares[device_of(r)];
+    fraction = std::fmax(fraction, r.peak_share);
   }
   const AccurateAnswers accurate_answers(records);
   std::map<std::pair<std::string, std::string>, DoubtEntry> entries;
@@ -485,8 +485,8 @@ Table doubt_table(const std::vector<io::Record>& records) {
     entry.smallest_n = std::min(entry.smallest_n, r.n);
     entry.largest_n = std::max(entry.largest_n, r.n);
     if (figure >= entry.worst) {
-      const double* share = find_in(vendor_shares, device_of(r));
-      entry.vendor_share = share == nullptr ? 0 : *share;
+      const double* fraction = find_in(vendor_shares, device_of(r));
+      entry.vendor_share = fraction == nullptr ? 0 : *fraction;
       entry.worst = figure;
       entry.reference = r.reference_method;
       entry.accurate = accurate;

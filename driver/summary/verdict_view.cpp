@@ -79,12 +79,12 @@ Lines cell_lines(const VerdictGrid& grid, const VerdictRow& row, const VerdictCe
   } else if (cell.runner_up != nullptr) {
     lead = to_text(Cell(cell.lead), Style::factor);
   }
-  const std::string share = to_text(Cell(cell.limit_fraction), Style::percent);
+  const std::string fraction = to_text(Cell(cell.limit_fraction), Style::percent);
   return {one_line_printable(r.method) + backend_text(grid, r) + wins,
           fmt::format("{}  {}", seconds_text(cell.winner->median), lead),
-          share.empty() ? ""
-                        : fmt::format("{}{} {}", share, cell.limit_fraction > 1 ? "*" : "",
-                                      bound_text(cell.limit.bound)),
+          fraction.empty() ? ""
+                           : fmt::format("{}{} {}", fraction, cell.limit_fraction > 1 ? "*" : "",
+                                         bound_text(cell.limit.bound)),
           has_other_baseline(cell) ? baseline_text(cell) : "", batch};
 }
 
