@@ -13,7 +13,8 @@ class TalkativeTrial {
     sweep_.trial_timeout = timeout;
     sweep_.script.answers = [this](int, const Trial& trial) {
       talks_ = sweep_.is_trial(1, trial);
-      return talks_ ? Words{message_json(FromWorker{message::StepBegun{"loop"}})} : good_answer(trial);
+      return talks_ ? WorkerMessages{message_json(FromWorker{message::StepBegun{"loop"}})}
+                    : good_answer(trial);
     };
     sweep_.script.unsolicited = [this](int) {
       return talks_ ? std::optional<FromWorker>(message::StepBegun{"loop"}) : std::nullopt;
