@@ -93,7 +93,7 @@ class Estimate(SweepTest):
     def announced(self, plan):
         """Returns the files and bytes that `gaussweep plan` expects in the store."""
         done = self.ran(["plan", plan, "--backend", "emulated"], program=FAULTY)
-        found = re.search(r"matrices\s+on\s+disk:\s+(\d+)\s+in\s+([\d.]+)\s+(B|KiB|MiB)", done.stdout)
+        found = re.search(r"matrices\s+on\s+disk:\s+(\d+)\s+\(([\d.]+)\s+(B|KiB|MiB)\)", done.stdout)
         files, size, unit = found.groups()
         return int(files), float(size) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[unit]
 
